@@ -1,0 +1,103 @@
+/*
+ * Avro object container files, as Iceberg uses them: read by field id through
+ * a decoder compiled for the writer's schema, which skips what nobody asked
+ * for.
+ *
+ * Use: open, then project each wanted field, then next until NULL.
+ */
+#ifndef LAKE_AVRO_H
+#define LAKE_AVRO_H
+
+#include "base/base.h"
+#include "codec/codec.h"
+#include "io/io.h"
+
+typedef enum AvroKind
+{
+	AVRO_NULL,					/* null, or the field is not in the file */
+	AVRO_BOOL,					/* i: 0 or 1 */
+	AVRO_INT,					/* i: int and long alike; enum: its index */
+	AVRO_FLOAT,					/* d */
+	AVRO_DOUBLE,				/* d */
+	AVRO_BYTES,					/* bytes: bytes, string or fixed */
+	AVRO_LIST					/* items, count */
+} AvroKind;
+
+/*
+ * A decoded value.  bytes and items are borrowed from the reader until its next
+ * call.
+ */
+typedef struct AvroSlot AvroSlot;
+struct AvroSlot
+{
+	AvroKind	kind;
+	union
+	{
+		int64_t		i;
+		double		d;
+		LakeBytes	bytes;
+		struct
+		{
+			AvroSlot   *items;
+			size_t		count;
+		}			list;
+	};
+};
+
+typedef struct AvroReader AvroReader;
+
+/*
+ * Reads header and schema.  The file is read block by block; a block's
+ * decompressed size is limited (LIMIT).  what: "manifest", for messages.
+ */
+extern AvroReader *avro_reader_open(LakeArena *arena, LakeFile *file,
+									const char *what);
+
+/* a value of the header's map; false when absent */
+extern bool avro_reader_header(const AvroReader *reader, const char *key,
+							   LakeBytes *value);
+
+/*
+ * Asks for a field and returns the number of its slot.  path leads by field ids
+ * from the top record: {2, 134} is data_file.content.  A field that the
+ * writer's schema lacks always decodes as AVRO_NULL.  Only before the first
+ * next.  Throws UNSUPPORTED when the field is there but is a record or map (for
+ * which the functions below exist).
+ *
+ * An array of primitives gives AVRO_LIST of those.
+ */
+extern int	avro_reader_project(AvroReader *reader, const int32_t *path,
+								int depth);
+/*
+ * The same for one entry of a map with int keys (an array of k/v records, with
+ * or without logicalType "map"): the value under key.
+ */
+extern int	avro_reader_project_map_entry(AvroReader *reader,
+										  const int32_t *path, int depth,
+										  int32_t key);
+/*
+ * For an array of records: AVRO_LIST whose items are, for each element, count
+ * consecutive slots, one an id in element_ids (so list.count is elements *
+ * count).
+ */
+extern int	avro_reader_project_records(AvroReader *reader,
+										const int32_t *path, int depth,
+										const int32_t *element_ids, int count);
+/*
+ * The record at path: how many fields the writer gave it, and a slot for the
+ * field at a position (for v1 partition tuples without usable ids).  field_id
+ * -1 when it has none.
+ */
+extern int	avro_reader_record_fields(AvroReader *reader, const int32_t *path,
+									  int depth);
+extern int32_t avro_reader_record_field_id(AvroReader *reader,
+										   const int32_t *path, int depth,
+										   int position);
+extern int	avro_reader_project_position(AvroReader *reader,
+										 const int32_t *path, int depth,
+										 int position);
+
+/* the slots of the next record in order of their numbers, NULL at the end */
+extern const AvroSlot *avro_reader_next(AvroReader *reader);
+
+#endif							/* LAKE_AVRO_H */

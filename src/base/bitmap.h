@@ -1,0 +1,39 @@
+/*
+ * Sets of row positions: the portable Roaring serialisation that deletion
+ * vectors use, read with every bound checked.
+ *
+ * Iceberg spec, "Deletion vectors"; Roaring format specification, "portable"
+ * layout, array, bitset and run containers.
+ */
+#ifndef LAKE_BITMAP_H
+#define LAKE_BITMAP_H
+
+#include "base/base.h"
+
+typedef struct LakeBitmap LakeBitmap;
+
+extern LakeBitmap *bitmap_create(LakeArena *arena);
+/* position < 2^63 */
+extern void bitmap_add(LakeBitmap *bitmap, uint64_t position);
+/* adds all of other */
+extern void bitmap_union(LakeBitmap *bitmap, const LakeBitmap *other);
+extern bool bitmap_contains(const LakeBitmap *bitmap, uint64_t position);
+extern uint64_t bitmap_cardinality(const LakeBitmap *bitmap);
+/*
+ * Sets mask[i] = 1 for each position first + i (i < count) that is in the
+ * bitmap, leaves the others; returns how many it found.
+ */
+extern uint32_t bitmap_mark(const LakeBitmap *bitmap, uint64_t first,
+							uint32_t count, uint8_t *mask);
+/* how many positions p with first <= p < end are in it */
+extern uint64_t bitmap_count_range(const LakeBitmap *bitmap, uint64_t first,
+								   uint64_t end);
+
+/*
+ * The 64-bit form: little-endian count of 32-bit bitmaps, then for each a key
+ * and the portable bytes, keys strictly ascending and < 2^31.  Throws CORRUPT
+ * on anything malformed, also on bytes left over.
+ */
+extern LakeBitmap *bitmap_parse64(LakeArena *arena, LakeBytes bytes);
+
+#endif							/* LAKE_BITMAP_H */

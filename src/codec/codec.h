@@ -1,0 +1,56 @@
+/*
+ * Block compression.  One table in codec.c says which library serves which
+ * codec under which name in which format.
+ */
+#ifndef LAKE_CODEC_H
+#define LAKE_CODEC_H
+
+#include "base/base.h"
+#include "base/bytes.h"
+
+typedef enum LakeCodec
+{
+	CODEC_NONE,
+	CODEC_SNAPPY,				/* raw snappy block */
+	CODEC_SNAPPY_AVRO,			/* the same + 4 bytes big-endian CRC-32 of the
+								 * uncompressed data */
+	CODEC_GZIP,					/* RFC 1952, members concatenated; Parquet
+								 * writers also emit zlib (RFC 1950) */
+	CODEC_DEFLATE,				/* raw RFC 1951, Avro's "deflate" */
+	CODEC_LZ4_RAW,				/* one LZ4 block */
+	CODEC_LZ4_HADOOP,			/* Parquet's legacy LZ4: Hadoop frames, or a raw
+								 * block, or an LZ4 frame, told apart by trial */
+	CODEC_ZSTD,
+	CODEC_BROTLI
+} LakeCodec;
+
+/*
+ * Parquet's CompressionCodec.  Throws UNSUPPORTED, naming it, for LZO and
+ * unknown numbers.
+ */
+extern LakeCodec codec_from_parquet_id(int32_t id);
+/* Avro's avro.codec; throws UNSUPPORTED, naming it */
+extern LakeCodec codec_from_avro_name(LakeBytes name);
+extern const char *codec_name(LakeCodec codec);
+
+/* reusable decompressor states, owned by the arena */
+typedef struct CodecContext CodecContext;
+
+extern CodecContext *codec_context_create(LakeArena *arena);
+
+/*
+ * Decompresses exactly dst_size bytes; any other outcome is CORRUPT.
+ */
+extern void codec_decompress(CodecContext *context, LakeCodec codec,
+							 const void *src, size_t src_size,
+							 void *dst, size_t dst_size);
+
+/*
+ * Appends the whole decompressed block, of unknown size, to dst.  More than
+ * limit bytes is LIMIT.
+ */
+extern void codec_decompress_append(CodecContext *context, LakeCodec codec,
+									const void *src, size_t src_size,
+									LakeBuffer *dst, size_t limit);
+
+#endif							/* LAKE_CODEC_H */

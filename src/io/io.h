@@ -1,0 +1,131 @@
+/*
+ * Where files are: stores, locations and the rules that confine them.
+ *
+ * A location is what metadata says (URI, absolute or relative path).  It
+ * becomes a path of a store only through LakePathRules: path_map first, then
+ * the allowed prefixes, checked again on what was really opened.  No caller
+ * opens a file in any other way.
+ */
+#ifndef LAKE_IO_H
+#define LAKE_IO_H
+
+#include "base/base.h"
+
+/*
+ * A location without scheme and authority, "./" and doubled slashes: the form
+ * in which locations are compared with each other (decisions: a delete file
+ * says hdfs://host:port/x where the manifest says /x).  Returns location itself
+ * if there is nothing to remove, else text in arena.  No percent-decoding, no
+ * "..": those belong to opening.
+ */
+extern const char *location_comparable(LakeArena *arena, const char *location);
+/* dir + "/" + name, with one slash between */
+extern char *location_join(LakeArena *arena, const char *dir, const char *name);
+
+typedef struct LakePathMap
+{
+	const char *from;			/* comparable form, no trailing slash */
+	const char *to;				/* plain path or URI, no trailing slash */
+} LakePathMap;
+
+typedef struct LakePathRules
+{
+	int			map_count;
+	LakePathMap *maps;			/* a table's before its server's */
+	int			allowed_count;
+	const char **allowed;		/* plain paths or URIs of directories */
+} LakePathRules;
+
+/*
+ * Parses 'from=to[,from=to]' and appends to rules; the targets become allowed
+ * prefixes too.  Throws INVALID.
+ */
+extern void path_rules_add_map(LakeArena *arena, LakePathRules *rules,
+							   const char *text);
+/* one directory; throws INVALID when it is not absolute */
+extern void path_rules_allow(LakeArena *arena, LakePathRules *rules,
+							 const char *location);
+/*
+ * The plain path or URI that a location means: longest matching map (at a path
+ * separator, compared in comparable form), else the location itself; file: and
+ * percent-encoding are decoded, ".." resolved.  Throws DENIED, naming location
+ * and prefixes, when it is not below an allowed one; UNSUPPORTED, naming the
+ * scheme, when no store serves it.
+ */
+extern char *path_rules_resolve(LakeArena *arena, const LakePathRules *rules,
+								const char *location);
+
+typedef struct LakeStore LakeStore;
+typedef struct LakeFile LakeFile;
+
+typedef struct LakeRange
+{
+	uint64_t	offset;
+	size_t		len;
+	void	   *dst;			/* caller's, len bytes */
+} LakeRange;
+
+typedef struct LakeListEntry
+{
+	const char *name;			/* last component, without slash */
+	bool		is_directory;
+	uint64_t	size;			/* bytes, files only */
+} LakeListEntry;
+
+/*
+ * What a store must offer.  Local files implement it now, object stores later.
+ * path is a result of path_rules_resolve.
+ */
+typedef struct LakeStoreOps
+{
+	const char *name;
+	/* NULL when absent; the file is closed with arena */
+	LakeFile   *(*open) (LakeStore *store, LakeArena *arena, const char *path);
+	/* fills every range or throws; short files are CORRUPT */
+	void		(*read_ranges) (LakeFile *file, const LakeRange *ranges,
+								size_t count);
+	/* entries of one directory, sorted by name; false when absent */
+	bool		(*list) (LakeStore *store, LakeArena *arena, const char *path,
+						 LakeListEntry **entries, size_t *count);
+} LakeStoreOps;
+
+struct LakeStore
+{
+	const LakeStoreOps *ops;
+	const LakePathRules *rules;
+	uint64_t	bytes_read;		/* by all files of this store object */
+	uint64_t	requests;
+};
+
+struct LakeFile
+{
+	LakeStore  *store;
+	const char *location;		/* as metadata says it: for messages */
+	uint64_t	size;			/* bytes */
+};
+
+/* a store for local files below rules' prefixes; rules are borrowed */
+extern LakeStore *store_local_create(LakeArena *arena,
+									 const LakePathRules *rules);
+
+/* NULL when absent; DENIED, IO as the rules say.  Closed with arena. */
+extern LakeFile *lake_file_find(LakeStore *store, LakeArena *arena,
+								const char *location);
+/* throws MISSING, naming location, when absent; what: "data file" */
+extern LakeFile *lake_file_open(LakeStore *store, LakeArena *arena,
+								const char *location, const char *what);
+extern void lake_file_read(LakeFile *file, uint64_t offset, size_t len,
+						   void *dst);
+extern void lake_file_read_ranges(LakeFile *file, const LakeRange *ranges,
+								  size_t count);
+/* the whole file, at most limit bytes (LIMIT) */
+extern LakeBytes lake_file_read_all(LakeFile *file, LakeArena *arena,
+									size_t limit);
+extern bool lake_store_list(LakeStore *store, LakeArena *arena,
+							const char *location, LakeListEntry **entries,
+							size_t *count);
+/* a file over memory: for unit tests and fuzzers */
+extern LakeFile *lake_file_from_memory(LakeArena *arena, const char *name,
+									   LakeBytes bytes);
+
+#endif							/* LAKE_IO_H */

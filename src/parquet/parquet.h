@@ -1,0 +1,190 @@
+/*
+ * Parquet files: footer, schema, statistics, and column vectors out of row
+ * groups.
+ *
+ * The schema is given in normalised shape: whatever legacy list or map layout a
+ * writer chose, a list is one child, a map two, and the vectors have the same
+ * shape.  Values come in the layout of their physical type; only decimals and
+ * half floats are converted (see ParquetField.layout), everything else the
+ * logical type says is left to the reader's user.
+ */
+#ifndef LAKE_PARQUET_H
+#define LAKE_PARQUET_H
+
+#include "base/base.h"
+#include "base/vector.h"
+#include "io/io.h"
+
+typedef enum ParquetPhysical
+{
+	PARQUET_BOOLEAN,
+	PARQUET_INT32,
+	PARQUET_INT64,
+	PARQUET_INT96,
+	PARQUET_FLOAT,
+	PARQUET_DOUBLE,
+	PARQUET_BYTE_ARRAY,
+	PARQUET_FIXED_LEN_BYTE_ARRAY
+} ParquetPhysical;
+
+typedef enum ParquetLogical
+{
+	PARQUET_LOGICAL_NONE,
+	PARQUET_LOGICAL_STRING,
+	PARQUET_LOGICAL_ENUM,
+	PARQUET_LOGICAL_JSON,
+	PARQUET_LOGICAL_BSON,
+	PARQUET_LOGICAL_UUID,
+	PARQUET_LOGICAL_DATE,
+	PARQUET_LOGICAL_TIME,		/* unit, utc */
+	PARQUET_LOGICAL_TIMESTAMP,	/* unit, utc */
+	PARQUET_LOGICAL_INTEGER,	/* bits, is_signed */
+	PARQUET_LOGICAL_DECIMAL,	/* precision, scale */
+	PARQUET_LOGICAL_FLOAT16,
+	PARQUET_LOGICAL_INTERVAL,
+	PARQUET_LOGICAL_UNKNOWN,	/* always NULL */
+	PARQUET_LOGICAL_GEOMETRY,
+	PARQUET_LOGICAL_GEOGRAPHY,
+	/* of groups */
+	PARQUET_LOGICAL_LIST,
+	PARQUET_LOGICAL_MAP,
+	PARQUET_LOGICAL_VARIANT
+} ParquetLogical;
+
+typedef enum ParquetUnit
+{
+	PARQUET_MILLIS,
+	PARQUET_MICROS,
+	PARQUET_NANOS
+} ParquetUnit;
+
+typedef enum ParquetShape
+{
+	PARQUET_PRIMITIVE,
+	PARQUET_STRUCT,				/* any number of children, also none */
+	PARQUET_LIST,				/* children[0] the element */
+	PARQUET_MAP					/* children[0] key, children[1] value; a map
+								 * without values has one child */
+} ParquetShape;
+
+typedef struct ParquetField ParquetField;
+struct ParquetField
+{
+	const char *name;
+	int32_t		field_id;		/* -1: the file gives none */
+	ParquetShape shape;
+	bool		optional;		/* may be NULL */
+	ParquetLogical logical;
+	/* PARQUET_PRIMITIVE only */
+	ParquetPhysical physical;
+	int32_t		type_length;	/* bytes, of FIXED_LEN_BYTE_ARRAY */
+	int32_t		precision;		/* of DECIMAL */
+	int32_t		scale;
+	ParquetUnit unit;			/* of TIME, TIMESTAMP */
+	bool		utc;
+	int32_t		bits;			/* of INTEGER */
+	bool		is_signed;
+	int			leaf;			/* column index in a row group, -1 if nested */
+	/*
+	 * Layout of the vectors: BOOL, I32, I64, F32, F64 by physical type;
+	 * FLOAT16 is F32; DECIMAL over bytes is I64 up to precision 18, else I128;
+	 * INT96 and other bytes are BYTES.
+	 */
+	VectorLayout layout;
+	int			child_count;
+	ParquetField *const *children;
+	const ParquetField *parent; /* NULL at top level */
+};
+
+typedef struct ParquetFile ParquetFile;
+
+/* limits, all LAKE_ERROR_LIMIT when exceeded */
+#define PARQUET_MAX_FOOTER_BYTES	((size_t) 256 << 20)
+#define PARQUET_MAX_PAGE_BYTES		((size_t) 512 << 20)
+#define PARQUET_MAX_SCHEMA_NODES	100000
+#define PARQUET_MAX_NESTING			200
+
+/*
+ * Reads and checks the footer.  CORRUPT for broken files, UNSUPPORTED for
+ * encrypted footers.  The file is borrowed and stays open.
+ */
+extern ParquetFile *parquet_file_open(LakeArena *arena, LakeFile *file);
+extern int64_t parquet_file_rows(const ParquetFile *file);
+extern int	parquet_file_row_groups(const ParquetFile *file);
+/* top-level fields in file order */
+extern int	parquet_file_fields(const ParquetFile *file,
+								const ParquetField *const **fields);
+/* does any field, at any depth, have a field id? */
+extern bool parquet_file_has_field_ids(const ParquetFile *file);
+/* NULL when absent */
+extern const char *parquet_file_metadata(const ParquetFile *file,
+										 const char *key);
+extern const char *parquet_file_created_by(const ParquetFile *file);
+
+extern int64_t parquet_row_group_rows(const ParquetFile *file, int row_group);
+/* rows of all groups before it */
+extern int64_t parquet_row_group_first_row(const ParquetFile *file,
+										   int row_group);
+/* bytes of a top-level field's column chunks (compressed) */
+extern int64_t parquet_row_group_field_bytes(const ParquetFile *file,
+											 int row_group,
+											 const ParquetField *field);
+
+/*
+ * What the footer says of a primitive field that is not inside a list or map,
+ * as far as it can be believed: bounds of types, orders or writers known to be
+ * wrong are not given, nor are bounds with min > max.
+ */
+typedef struct ParquetStatistics
+{
+	int64_t		value_count;	/* rows, NULLs included */
+	int64_t		null_count;		/* -1 unknown */
+	/*
+	 * A vector of two values in the field's layout, min and max; an absent one
+	 * is NULL.  Text and binary bounds may be truncated: min is a lower, max an
+	 * upper bound.
+	 */
+	LakeVector	bounds;
+	bool		has_min;
+	bool		has_max;
+} ParquetStatistics;
+
+extern void parquet_statistics_get(const ParquetFile *file, LakeArena *arena,
+								   int row_group, const ParquetField *field,
+								   ParquetStatistics *statistics);
+
+/*
+ * Reads the rows of one row group after the other.  Each column (a top-level
+ * field) has its own position and advances alone; its pages are fetched and
+ * decompressed when rows of them are read, not when they are skipped.
+ */
+typedef struct ParquetReader ParquetReader;
+
+typedef struct ParquetReaderCounters
+{
+	uint64_t	pages_read;
+	uint64_t	pages_skipped;	/* never decompressed */
+} ParquetReaderCounters;
+
+extern ParquetReader *parquet_reader_create(LakeArena *arena,
+											const ParquetFile *file,
+											const ParquetField *const *columns,
+											int column_count);
+/* starts a row group; vectors of the former one become invalid */
+extern void parquet_reader_begin(ParquetReader *reader, int row_group);
+/*
+ * The next rows of a column.  count must not pass the row group's end.  The
+ * vector is owned by the reader and valid until the next read or skip of the
+ * same column or the next begin; dictionaries are valid until the next begin.
+ */
+extern const LakeVector *parquet_reader_read(ParquetReader *reader, int column,
+											 uint32_t count);
+extern void parquet_reader_skip(ParquetReader *reader, int column,
+								uint64_t count);
+/* rows of the column passed in this row group so far */
+extern uint64_t parquet_reader_position(const ParquetReader *reader,
+										int column);
+extern const ParquetReaderCounters *parquet_reader_counters(
+															const ParquetReader *reader);
+
+#endif							/* LAKE_PARQUET_H */

@@ -1,0 +1,67 @@
+/*
+ * Tasks to batches: projection of an old file onto today's columns, deletes,
+ * the predicate, late decoding.
+ *
+ * A column is resolved by the rules of the Iceberg spec, "Column Projection":
+ * by field id in the file; identity partition value; name mapping (files
+ * without ids only); initial default; NULL.  Reserved ids (_file, _pos,
+ * _spec_id, _row_id, _last_updated_sequence_number) are columns like others.
+ */
+#ifndef LAKE_TASK_READER_H
+#define LAKE_TASK_READER_H
+
+#include "io/io.h"
+#include "table/batch.h"
+#include "table/task.h"
+
+typedef struct NameMapping NameMapping;
+
+/* schema.name-mapping.default; throws CORRUPT */
+extern NameMapping *name_mapping_parse(LakeArena *arena, LakeBytes json);
+
+typedef struct TaskReaderOptions
+{
+	LakeStore  *store;
+	const LakeSchema *schema;	/* read schema: for equality deletes and paths */
+	/*
+	 * Schemas of all versions, for the types of delete keys whose column was
+	 * dropped; may be empty.
+	 */
+	int			schema_count;
+	const LakeSchema *const *schemas;
+	int			column_count;
+	const LakeField *const *columns;	/* by id; reserved ones too */
+	const Predicate *predicate; /* normalised, NULL = all rows */
+	const NameMapping *name_mapping;	/* NULL = none */
+	bool		truncate_nanoseconds;	/* else INT96 below 1 us throws */
+} TaskReaderOptions;
+
+typedef struct TaskReaderCounters
+{
+	uint64_t	row_groups_total;
+	uint64_t	row_groups_skipped;
+	uint64_t	pages_skipped;
+	uint64_t	rows_deleted;	/* removed by deletes */
+	uint64_t	rows_filtered;	/* removed by the predicate */
+} TaskReaderCounters;
+
+typedef struct TaskReader TaskReader;
+
+extern TaskReader *task_reader_create(LakeArena *arena,
+									  const TaskReaderOptions *options);
+/* ends the former task, if any.  Throws MISSING when the file is gone. */
+extern void task_reader_begin(TaskReader *reader, const ScanTask *task);
+/*
+ * The next batch with at least one selected row; false at the task's end.
+ * Selected rows pass deletes and predicate.
+ */
+extern bool task_reader_next(TaskReader *reader, LakeBatch *batch);
+/*
+ * A column (index into options.columns) of the current batch, in the layout
+ * of batch.h; decoded now if it was not.  Values of rows that are not selected
+ * are undefined.  Valid until the next call of next or begin.
+ */
+extern const LakeVector *task_reader_column(TaskReader *reader, int column);
+extern const TaskReaderCounters *task_reader_counters(const TaskReader *reader);
+
+#endif							/* LAKE_TASK_READER_H */
