@@ -1,0 +1,44 @@
+# Sourced: brings the engines that interoperability is tested with, once, and
+# says where they are: ENGINES_PYTHON, SPARK_ICEBERG_JAR.
+#
+# Fails, it never skips, when one of them cannot be had.
+
+ENGINES_DIR=${ENGINES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/lakefdw-engines}
+PYSPARK_VERSION=3.5.6
+ICEBERG_VERSION=1.10.0
+PYICEBERG_VERSION=0.12.0
+DUCKDB_VERSION=2.0.1
+SPARK_ICEBERG_ARTIFACT=iceberg-spark-runtime-3.5_2.12
+
+# runs a command up to four times, waiting longer each time
+retry()
+{
+	local delay=5 try
+	for try in 1 2 3 4; do
+		"$@" && return 0
+		echo "retrying ($try): $*" >&2
+		sleep $delay
+		delay=$((delay * 2))
+	done
+	return 1
+}
+
+ENGINES_PYTHON=$ENGINES_DIR/venv/bin/python
+if ! "$ENGINES_PYTHON" -c 'import pyspark, pyiceberg, pyiceberg_core, duckdb' \
+	2>/dev/null; then
+	mkdir -p "$ENGINES_DIR"
+	python3 -m venv "$ENGINES_DIR/venv"
+	retry "$ENGINES_PYTHON" -m pip install --quiet \
+		"pyspark==$PYSPARK_VERSION" \
+		"pyiceberg[sql-sqlite,pyarrow,pyiceberg-core]==$PYICEBERG_VERSION" \
+		"duckdb==$DUCKDB_VERSION"
+fi
+
+SPARK_ICEBERG_JAR=$ENGINES_DIR/$SPARK_ICEBERG_ARTIFACT-$ICEBERG_VERSION.jar
+if [ ! -s "$SPARK_ICEBERG_JAR" ]; then
+	retry mvn -q -B \
+		org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+		-Dartifact=org.apache.iceberg:$SPARK_ICEBERG_ARTIFACT:$ICEBERG_VERSION \
+		-DoutputDirectory="$ENGINES_DIR"
+fi
+[ -s "$SPARK_ICEBERG_JAR" ]
