@@ -6,7 +6,7 @@ CORE_SOURCES = $(wildcard $(CORE_FOLDERS:%=src/%/*.c))
 CORE_OBJECTS = $(CORE_SOURCES:src/%.c=$(BUILD)/core/%.o)
 
 CC = gcc
-CORE_CFLAGS = -std=c11 -O2 -g -fPIC -Isrc -Wall -Wextra -Wshadow -Wconversion \
+CORE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -Isrc -Wall -Wextra -Wshadow -Wconversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -MMD -MP
 CORE_LIBS = -ljson-c -lzstd -llz4 -lsnappy -lbrotlidec -ldeflate -lz -lm
 
