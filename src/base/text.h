@@ -10,7 +10,7 @@
 extern bool text_is_valid(LakeBytes text);
 /* length in bytes of the first n code points (or of all, if fewer) */
 extern size_t text_prefix(LakeBytes text, size_t code_points);
-/* %XX decoded into arena; a malformed escape is kept as it stands */
+/* %XX decoded into arena; malformed escapes and %00 are kept as they stand */
 extern char *text_percent_decode(LakeArena *arena, const char *text);
 /* 8-4-4-4-12 hex digits, either case, dashes required; false if malformed */
 extern bool text_parse_uuid(const char *text, size_t len, uint8_t uuid[16]);
