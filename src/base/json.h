@@ -11,7 +11,13 @@
 
 #include "base/base.h"
 
-#define JSON_MAX_DEPTH 128
+/*
+ * Limits of both halves: CORRUPT when nested deeper (a struct in a schema costs
+ * three levels, see LAKE_MAX_TYPE_DEPTH), LIMIT when a text to be parsed is
+ * larger (json-c needs up to some 40 bytes a byte; the scanner has no limit).
+ */
+#define JSON_MAX_DEPTH	640
+#define JSON_MAX_SIZE	(64 * 1024 * 1024)
 
 /* ---- scanner: works on text, allocates nothing, throws CORRUPT ---- */
 
