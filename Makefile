@@ -1,23 +1,75 @@
 # lakefdw: lake tables as foreign tables of PostgreSQL
+#
+#   make demo        installs what is missing, builds, and shows a guided tour
+#   make test        the same for every test; ends with "N passed, N failed"
+#   make, make install, make installcheck, make clean   as of any extension
+#
+# DEVELOPING.md has the others.  The core half (CORE_FOLDERS) is compiled
+# without PostgreSQL's include path: that is the boundary, and the compiler
+# checks it.
 
-BUILD = build
+EXTENSION = lakefdw
+VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" lakefdw.control)
+PG_CONFIG ?= pg_config
+BUILD ?= build
+
 CORE_FOLDERS = base io codec avro parquet table iceberg metastore
-CORE_SOURCES = $(wildcard $(CORE_FOLDERS:%=src/%/*.c))
-CORE_OBJECTS = $(CORE_SOURCES:src/%.c=$(BUILD)/core/%.o)
+SERVER_FOLDERS = server fdw functions
 
-CC = gcc
-CORE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -Isrc -Wall -Wextra -Wshadow -Wconversion \
-	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -MMD -MP
+CORE_SOURCES := $(sort $(wildcard $(CORE_FOLDERS:%=src/%/*.c)))
+SERVER_SOURCES := $(sort $(wildcard $(SERVER_FOLDERS:%=src/%/*.c)))
+CORE_OBJECTS = $(CORE_SOURCES:src/%.c=$(BUILD)/core/%.o)
+OBJS = $(SERVER_SOURCES:src/%.c=$(BUILD)/server/%.o)
+CORE_LIBRARY = $(BUILD)/liblakecore.a
 CORE_LIBS = -ljson-c -lzstd -llz4 -lsnappy -lbrotlidec -ldeflate -lz -lm
 
-.PHONY: core clean
-core: $(BUILD)/liblakecore.a
+CORE_CFLAGS = -std=c11 -O2 -g -fPIC -Isrc -Wall -Wextra -Wshadow -Wconversion \
+	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -MMD -MP
+SERVER_CFLAGS = -Isrc -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
+	-Wno-missing-field-initializers -Werror -MMD -MP
+
+# ---- the extension, by PGXS ----
+
+MODULE_big = lakefdw
+SHLIB_LINK = $(CORE_LIBRARY) $(CORE_LIBS) \
+	-Wl,--version-script=$(CURDIR)/src/lakefdw.map
+DATA_built = $(BUILD)/lakefdw--$(VERSION).sql
+DATA = $(wildcard sql/lakefdw--*--*.sql)
+EXTRA_CLEAN = $(BUILD)
+# bitcode would need clang, and the scan's loops gain nothing from inlining
+override with_llvm = no
+
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifneq ($(PGXS),)
+include $(PGXS)
+else
+CC = gcc
+all:
+	@echo "$(PG_CONFIG) is missing: run 'make deps', or set PG_CONFIG" >&2; exit 1
+endif
+
+all: $(BUILD)/parquet_digest
+
+$(MODULE_big)$(DLSUFFIX): $(CORE_LIBRARY) src/lakefdw.map
+
+$(BUILD)/server/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) $(SERVER_CFLAGS) -fPIC -c $< -o $@
+
+$(BUILD)/lakefdw--$(VERSION).sql: sql/lakefdw.sql lakefdw.control
+	@mkdir -p $(@D)
+	cp $< $@
+
+# ---- the core half, and programs on it alone ----
+
+.PHONY: core
+core: $(CORE_LIBRARY)
 
 $(BUILD)/core/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CORE_CFLAGS) $(CFLAGS_EXTRA) -c $< -o $@
 
-$(BUILD)/liblakecore.a: $(CORE_OBJECTS)
+$(CORE_LIBRARY): $(CORE_OBJECTS)
 	rm -f $@
 	$(AR) rcs $@ $^
 
@@ -25,13 +77,70 @@ $(BUILD)/support/%.o: test/support/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CORE_CFLAGS) $(CFLAGS_EXTRA) -Itest/support -c $< -o $@
 
+$(BUILD)/parquet_digest: $(BUILD)/support/parquet_digest.o \
+		$(BUILD)/support/seam_std.o $(CORE_LIBRARY)
+	$(CC) $(CFLAGS_EXTRA) $^ $(CORE_LIBS) -lcrypto -o $@
+
 # one unit test: make build/unit/test_bytes && build/unit/test_bytes
-$(BUILD)/unit/%: test/unit/%.c $(BUILD)/support/seam_std.o $(BUILD)/liblakecore.a
+$(BUILD)/unit/%: test/unit/%.c $(BUILD)/support/seam_std.o $(CORE_LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(CORE_CFLAGS) $(CFLAGS_EXTRA) -Itest/support $< \
-		$(BUILD)/support/seam_std.o $(BUILD)/liblakecore.a $(CORE_LIBS) -o $@
+		$(BUILD)/support/seam_std.o $(CORE_LIBRARY) $(CORE_LIBS) -o $@
 
-clean:
-	rm -rf $(BUILD)
+# a harness with the replaying driver, for any compiler
+$(BUILD)/fuzz/%: test/fuzz/%.c test/fuzz/driver.c $(BUILD)/support/seam_std.o \
+		$(CORE_LIBRARY)
+	@mkdir -p $(@D)
+	$(CC) $(CORE_CFLAGS) -Wno-missing-prototypes $(CFLAGS_EXTRA) \
+		-Itest/support $< test/fuzz/driver.c $(BUILD)/support/seam_std.o \
+		$(CORE_LIBRARY) $(CORE_LIBS) -o $@
+
+UNIT_TESTS := $(patsubst test/unit/%.c,%,$(sort $(wildcard test/unit/test_*.c)))
+FUZZ_TESTS := $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
+unit-tests: $(UNIT_TESTS:%=$(BUILD)/unit/%)
+fuzz-tests: $(FUZZ_TESTS:%=$(BUILD)/fuzz/%)
+.PHONY: unit-tests fuzz-tests
+
+# ---- the two commands, and the suites they are made of ----
+
+.PHONY: deps demo demo-stop test interop bench lint indent check-indent \
+	typedefs fuzz check-unit check-fuzz check-regress check-corpus check-tap \
+	check-isolation
+
+deps:
+	@test/support/deps.sh
+
+demo: deps
+	@test/demo/demo.sh
+
+demo-stop:
+	@test/demo/demo.sh stop
+
+test: deps
+	@test/support/run_tests.sh
+
+# one suite alone, e.g. make check-regress
+check-unit check-fuzz check-regress check-isolation check-tap check-corpus:
+	@test/support/run_tests.sh $(@:check-%=%)
+
+interop: deps
+	@test/interop/run.sh
+
+bench: deps
+	@test/bench/run.sh
+
+lint:
+	@python3 test/lint/lint.py
+
+indent:
+	@test/lint/indent.sh
+check-indent:
+	@test/lint/indent.sh --check
+typedefs:
+	@test/lint/indent.sh --typedefs
+
+# coverage-guided: make fuzz TARGET=avro SECONDS=600
+fuzz:
+	@test/fuzz/fuzz.sh $(TARGET) $(SECONDS)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building and testing need, if any is
+# missing.  Nothing else: not one byte from anywhere but the package archive.
+set -euo pipefail
+
+installed()
+{
+	dpkg-query -W -f '${Status}\n' "$@" 2>/dev/null |
+		grep -c '^install ok installed$'
+}
+
+# runs a command up to four times, waiting longer each time
+retry()
+{
+	local delay=5 try
+	for try in 1 2 3 4; do
+		"$@" && return 0
+		sleep $delay
+		delay=$((delay * 2))
+	done
+	return 1
+}
+
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+if ! command -v apt-get >/dev/null; then
+	echo "make deps knows Debian only; README.md lists the packages" >&2
+	exit 0
+fi
+
+# the server that is there, else the distribution's own
+major=$(pg_config --version 2>/dev/null |
+	sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p' || true)
+packages="build-essential libjson-c-dev libzstd-dev liblz4-dev
+	libsnappy-dev libbrotli-dev libdeflate-dev zlib1g-dev libssl-dev
+	libipc-run-perl python3 pg-bsd-indent universal-ctags"
+wanted="$packages postgresql-${major:-none} postgresql-server-dev-${major:-none}"
+
+count=$(echo $wanted | wc -w)
+# shellcheck disable=SC2086
+if [ "$(installed $wanted || true)" = "$count" ]; then
+	exit 0
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+echo "installing the Debian packages that are missing"
+retry as_root apt-get update -qq
+if [ -z "$major" ]; then
+	major=$(apt-cache depends postgresql |
+		sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -1)
+fi
+# shellcheck disable=SC2086
+retry as_root apt-get install -qq -y --no-install-recommends $packages \
+	"postgresql-$major" "postgresql-server-dev-$major" >/dev/null
