@@ -52,6 +52,9 @@ extern void unpack_u32(const uint8_t *data, int width, uint32_t *out,
 /* the same for widths 0..64 */
 extern void unpack_u64(const uint8_t *data, int width, uint64_t *out,
 					   size_t count);
+/* bits first, first + 1, ... of data as bytes 0 or 1, each xored with flip */
+extern void unpack_bools(const uint8_t *data, uint64_t first, uint8_t flip,
+						 uint8_t *out, size_t count);
 
 /* ---- RLE / bit-packed hybrid ---- */
 
@@ -75,6 +78,9 @@ typedef struct HybridDecoder
  */
 extern void hybrid_init(HybridDecoder *decoder, LakeBytes data, int width);
 extern void hybrid_read(HybridDecoder *decoder, uint32_t *out, size_t count);
+/* the same for width 1: bytes 0 or 1, each xored with flip */
+extern void hybrid_read_bools(HybridDecoder *decoder, uint8_t flip,
+							  uint8_t *out, size_t count);
 extern void hybrid_skip(HybridDecoder *decoder, uint64_t count);
 /*
  * How many of the next values are known to be equal without unpacking them,
@@ -82,11 +88,6 @@ extern void hybrid_skip(HybridDecoder *decoder, uint64_t count);
  * Consumes nothing.
  */
 extern uint64_t hybrid_peek_run(HybridDecoder *decoder, uint32_t *value);
-/*
- * The current run, whose first value is the next one, after fetching its
- * header if need be: returns run_left, 0 at the end of the input.
- */
-extern uint64_t hybrid_begin_run(HybridDecoder *decoder);
 
 /* ---- repetition and definition levels ---- */
 
