@@ -1,0 +1,541 @@
+/*
+ * DELTA_BINARY_PACKED integers, and the two encodings of byte arrays that have
+ * their lengths in it.
+ *
+ * A few bytes can announce 2^31 values (miniblocks of width 0), so nothing here
+ * is sized by a count: lengths are decoded in small steps beside their bytes,
+ * and the end of a sequence of lengths is found by walking its block headers.
+ *
+ * Parquet format: Encodings.md, "Delta Encoding", "Delta-length byte array",
+ * "Delta Strings".
+ */
+#include "parquet/encoding.h"
+
+#include <string.h>
+
+/* values unpacked, and lengths decoded, at a time */
+#define CHUNK 256
+/* unpacking may have to begin up to 7 values earlier; 8 keeps it aligned */
+#define STEP (CHUNK - 8)
+
+/* ---- integers ---- */
+
+void
+delta_init(DeltaDecoder *decoder, LakeBytes data)
+{
+	ByteCursor *cursor = &decoder->cursor;
+	uint64_t	block_values;
+	uint64_t	mini_count;
+
+	memset(decoder, 0, sizeof *decoder);
+	cursor_init(cursor, data.data, data.len, "DELTA_BINARY_PACKED data");
+
+	/* some writers leave a page of NULLs empty */
+	if (data.len == 0)
+		return;
+	block_values = cursor_varint(cursor);
+	mini_count = cursor_varint(cursor);
+	decoder->left = cursor_varint(cursor);
+	decoder->value = (uint64_t) cursor_zigzag(cursor);
+	decoder->at_first = decoder->left > 0;
+
+	/*
+	 * The specification wants blocks of 128 n and miniblocks of 32 n values;
+	 * whole bytes are what decoding needs.  Without a block the sizes mean
+	 * nothing, and some writers say 0.
+	 */
+	if (decoder->left <= 1)
+		return;
+	if (mini_count == 0 || block_values > INT32_MAX ||
+		block_values % mini_count != 0 ||
+		block_values / mini_count % 8 != 0 || block_values == 0)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "DELTA_BINARY_PACKED blocks of %llu values in %llu miniblocks",
+				   (unsigned long long) block_values,
+				   (unsigned long long) mini_count);
+	decoder->mini_count = (uint32_t) mini_count;
+	decoder->mini_values = (uint32_t) (block_values / mini_count);
+	decoder->mini_next = decoder->mini_count;
+}
+
+/*
+ * Starts the next miniblock, which must have the bytes of the values that are
+ * still to come from it; its padding may be missing.
+ */
+static void
+begin_miniblock(DeltaDecoder *decoder)
+{
+	ByteCursor *cursor = &decoder->cursor;
+	uint64_t	size;
+	uint64_t	needed;
+
+	if (decoder->mini_next == decoder->mini_count)
+	{
+		decoder->min_delta = (uint64_t) cursor_zigzag(cursor);
+		decoder->widths = cursor_take(cursor, decoder->mini_count);
+		decoder->mini_next = 0;
+	}
+	decoder->mini_width = decoder->widths[decoder->mini_next++];
+	if (decoder->mini_width > 64)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "DELTA_BINARY_PACKED miniblock of %d bits a value",
+				   decoder->mini_width);
+	decoder->mini_left = decoder->mini_values;
+	if (decoder->mini_left > decoder->left)
+		decoder->mini_left = (uint32_t) decoder->left;
+	decoder->mini_at = 0;
+
+	size = (uint64_t) decoder->mini_values / 8 * (unsigned) decoder->mini_width;
+	needed = ((uint64_t) decoder->mini_left *
+			  (unsigned) decoder->mini_width + 7) / 8;
+	if (size > cursor_left(cursor))
+		size = cursor_left(cursor);
+	if (needed > size)
+		encoding_throw_short(PARQUET_ENCODING_DELTA_BINARY_PACKED,
+							 decoder->left);
+	decoder->mini = cursor_take(cursor, size);
+}
+
+/* sums up count deltas of the miniblock, at most STEP */
+static void
+read_packed(DeltaDecoder *decoder, int64_t *out, size_t count)
+{
+	uint64_t	min_delta = decoder->min_delta;
+	uint64_t	value = decoder->value;
+	int			width = decoder->mini_width;
+	/* unpacking starts at whole bytes */
+	size_t		skipped = decoder->mini_at % 8;
+	const uint8_t *group = decoder->mini +
+		decoder->mini_at / 8 * (size_t) width;
+
+	if (width <= 32)
+	{
+		uint32_t	deltas[CHUNK];
+
+		unpack_u32(group, width, deltas, skipped + count);
+		for (size_t i = 0; i < count; i++)
+		{
+			value += min_delta + deltas[skipped + i];
+			out[i] = (int64_t) value;
+		}
+	}
+	else
+	{
+		uint64_t	deltas[CHUNK];
+
+		unpack_u64(group, width, deltas, skipped + count);
+		for (size_t i = 0; i < count; i++)
+		{
+			value += min_delta + deltas[skipped + i];
+			out[i] = (int64_t) value;
+		}
+	}
+	decoder->value = value;
+}
+
+/* passes count values of the miniblock whose deltas all are min_delta */
+static void
+read_constant(DeltaDecoder *decoder, int64_t *out, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+	{
+		decoder->value += decoder->min_delta;
+		out[i] = (int64_t) decoder->value;
+	}
+}
+
+/* begins reading count values: checks and counts them, gives the header's */
+static bool
+take_first(DeltaDecoder *decoder, uint64_t count)
+{
+	if (count > decoder->left)
+		encoding_throw_short(PARQUET_ENCODING_DELTA_BINARY_PACKED,
+							 count - decoder->left);
+	if (count == 0 || !decoder->at_first)
+		return false;
+	decoder->at_first = false;
+	decoder->left--;
+	return true;
+}
+
+/* values of the current miniblock, at most count and STEP */
+static size_t
+next_step(DeltaDecoder *decoder, uint64_t count)
+{
+	if (decoder->mini_left == 0)
+		begin_miniblock(decoder);
+	if (count > decoder->mini_left)
+		count = decoder->mini_left;
+	return count < STEP ? (size_t) count : STEP;
+}
+
+static void
+pass(DeltaDecoder *decoder, uint32_t count)
+{
+	decoder->mini_at += count;
+	decoder->mini_left -= count;
+	decoder->left -= count;
+}
+
+void
+delta_read_i64(DeltaDecoder *decoder, int64_t *out, size_t count)
+{
+	if (take_first(decoder, count))
+	{
+		*out++ = (int64_t) decoder->value;
+		count--;
+	}
+	while (count > 0)
+	{
+		size_t		n = next_step(decoder, count);
+
+		if (decoder->mini_width == 0)
+			read_constant(decoder, out, n);
+		else
+			read_packed(decoder, out, n);
+		pass(decoder, (uint32_t) n);
+		out += n;
+		count -= n;
+	}
+}
+
+void
+delta_read_i32(DeltaDecoder *decoder, int32_t *out, size_t count)
+{
+	while (count > 0)
+	{
+		int64_t		wide[CHUNK];
+		size_t		n = count < CHUNK ? count : CHUNK;
+
+		delta_read_i64(decoder, wide, n);
+		for (size_t i = 0; i < n; i++)
+			out[i] = (int32_t) (uint32_t) (uint64_t) wide[i];
+		out += n;
+		count -= n;
+	}
+}
+
+void
+delta_skip(DeltaDecoder *decoder, uint64_t count)
+{
+	if (take_first(decoder, count))
+		count--;
+	while (count > 0)
+	{
+		size_t		n = next_step(decoder, count);
+
+		if (decoder->mini_width == 0)
+		{
+			/* the whole rest of the miniblock at once */
+			n = count < decoder->mini_left ? (size_t) count : decoder->mini_left;
+			decoder->value += n * decoder->min_delta;
+		}
+		else
+		{
+			int64_t		values[CHUNK];
+
+			read_packed(decoder, values, n);
+		}
+		pass(decoder, (uint32_t) n);
+		count -= n;
+	}
+}
+
+const uint8_t *
+delta_find_end(const DeltaDecoder *decoder)
+{
+	DeltaDecoder walk = *decoder;
+
+	take_first(&walk, walk.left);
+	while (walk.left > 0)
+	{
+		begin_miniblock(&walk);
+		pass(&walk, walk.mini_left);
+	}
+	return walk.cursor.pos;
+}
+
+static void
+init_integers(ValueDecoder *decoder, LakeBytes data)
+{
+	delta_init(&decoder->lengths, data);
+}
+
+static void
+read_i32(ValueDecoder *decoder, void *out, uint32_t count)
+{
+	delta_read_i32(&decoder->lengths, out, count);
+}
+
+static void
+read_i64(ValueDecoder *decoder, void *out, uint32_t count)
+{
+	delta_read_i64(&decoder->lengths, out, count);
+}
+
+static void
+skip_integers(ValueDecoder *decoder, uint64_t count)
+{
+	delta_skip(&decoder->lengths, count);
+}
+
+const ValueDecoderOps delta_i32_ops = {init_integers, read_i32, skip_integers};
+const ValueDecoderOps delta_i64_ops = {init_integers, read_i64, skip_integers};
+
+/* ---- DELTA_LENGTH_BYTE_ARRAY ---- */
+
+/* the bytes of data after a sequence of integers that decoder starts */
+static LakeBytes
+init_sequence(DeltaDecoder *decoder, LakeBytes data)
+{
+	LakeBytes	rest;
+
+	delta_init(decoder, data);
+	rest.data = delta_find_end(decoder);
+	rest.len = data.len - (size_t) (rest.data - data.data);
+	return rest;
+}
+
+static void
+init_lengths(ValueDecoder *decoder, LakeBytes data)
+{
+	LakeBytes	contents = init_sequence(&decoder->lengths, data);
+
+	cursor_init(&decoder->cursor, contents.data, contents.len,
+				"DELTA_LENGTH_BYTE_ARRAY data");
+}
+
+static LakeBytes
+take_content(ValueDecoder *decoder, int32_t len)
+{
+	ByteCursor *cursor = &decoder->cursor;
+
+	if (len < 0 || (size_t) len > cursor_left(cursor))
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "value of %d bytes where the page has %zu left",
+				   (int) len, cursor_left(cursor));
+	cursor->pos += len;
+	return (LakeBytes) {cursor->pos - len, (size_t) len};
+}
+
+static void
+read_lengths(ValueDecoder *decoder, void *out, uint32_t count)
+{
+	LakeBytes  *values = out;
+
+	while (count > 0)
+	{
+		int32_t		lengths[CHUNK];
+		uint32_t	n = count < CHUNK ? count : CHUNK;
+
+		delta_read_i32(&decoder->lengths, lengths, n);
+		for (uint32_t i = 0; i < n; i++)
+			values[i] = take_content(decoder, lengths[i]);
+		values += n;
+		count -= n;
+	}
+}
+
+static void
+skip_lengths(ValueDecoder *decoder, uint64_t count)
+{
+	while (count > 0)
+	{
+		LakeBytes	values[CHUNK];
+		uint32_t	n = count < CHUNK ? (uint32_t) count : CHUNK;
+
+		lake_check_interrupts();
+		read_lengths(decoder, values, n);
+		count -= n;
+	}
+}
+
+const ValueDecoderOps delta_length_ops = {
+	init_lengths, read_lengths, skip_lengths
+};
+
+/* ---- DELTA_BYTE_ARRAY ---- */
+
+/* lengths of the next values, checked against each other and the page */
+typedef struct Affixes
+{
+	int32_t		prefix[CHUNK];
+	int32_t		suffix[CHUNK];
+} Affixes;
+
+static void
+init_affixes(ValueDecoder *decoder, LakeBytes data)
+{
+	LakeBytes	rest = init_sequence(&decoder->prefixes, data);
+
+	init_lengths(decoder, rest);
+	buffer_init(&decoder->scratch, decoder->arena);
+}
+
+static void
+read_affixes(ValueDecoder *decoder, Affixes *affixes, uint32_t count)
+{
+	size_t		left = cursor_left(&decoder->cursor);
+	size_t		len = decoder->previous.len;
+
+	delta_read_i32(&decoder->prefixes, affixes->prefix, count);
+	delta_read_i32(&decoder->lengths, affixes->suffix, count);
+	for (uint32_t i = 0; i < count; i++)
+	{
+		int32_t		prefix = affixes->prefix[i];
+		int32_t		suffix = affixes->suffix[i];
+
+		if (prefix < 0 || (size_t) prefix > len)
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "prefix of %d bytes of a value of %zu bytes",
+					   (int) prefix, len);
+		if (suffix < 0 || (size_t) suffix > left)
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "suffix of %d bytes where the page has %zu left",
+					   (int) suffix, left);
+		left -= (size_t) suffix;
+		len = (size_t) prefix + (size_t) suffix;
+		if (decoder->physical == PARQUET_FIXED_LEN_BYTE_ARRAY &&
+			len != decoder->width)
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "value of %zu bytes where all have %u", len,
+					   decoder->width);
+	}
+}
+
+/*
+ * Memory for values put together, counted against the limit: values may share
+ * prefixes of a page's size, so that n bytes of input can mean n^2 of output.
+ */
+static uint8_t *
+alloc_values(ValueDecoder *decoder, size_t size)
+{
+	if (size > PARQUET_MAX_PAGE_BYTES - decoder->copied)
+		lake_throw(LAKE_ERROR_LIMIT,
+				   "page with more than %zu bytes of DELTA_BYTE_ARRAY values",
+				   PARQUET_MAX_PAGE_BYTES);
+	decoder->copied += size;
+	return lake_alloc_raw(decoder->arena, size);
+}
+
+/* a value equal to the one before shares its bytes; one without prefix has
+ * its own in the page */
+static inline bool
+is_put_together(int32_t prefix, int32_t suffix, size_t previous_len)
+{
+	return prefix != 0 && (suffix != 0 || (size_t) prefix != previous_len);
+}
+
+static size_t
+measure_copies(const ValueDecoder *decoder, const Affixes *affixes,
+			   uint32_t count)
+{
+	size_t		len = decoder->previous.len;
+	size_t		total = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		size_t		next = (size_t) affixes->prefix[i] +
+			(size_t) affixes->suffix[i];
+
+		if (is_put_together(affixes->prefix[i], affixes->suffix[i], len))
+			total += next;
+		len = next;
+	}
+	return total;
+}
+
+static void
+build_values(ValueDecoder *decoder, const Affixes *affixes, LakeBytes *values,
+			 uint32_t count)
+{
+	size_t		total = measure_copies(decoder, affixes, count);
+	uint8_t    *room = total == 0 ? NULL : alloc_values(decoder, total);
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		size_t		prefix = (size_t) affixes->prefix[i];
+		LakeBytes	suffix = take_content(decoder, affixes->suffix[i]);
+
+		if (prefix == 0)
+			decoder->previous = suffix;
+		else if (is_put_together(affixes->prefix[i], affixes->suffix[i],
+								 decoder->previous.len))
+		{
+			memcpy(room, decoder->previous.data, prefix);
+			memcpy(room + prefix, suffix.data, suffix.len);
+			decoder->previous = (LakeBytes) {room, prefix + suffix.len};
+			room += prefix + suffix.len;
+		}
+		values[i] = decoder->previous;
+	}
+}
+
+static void
+read_strings(ValueDecoder *decoder, void *out, uint32_t count)
+{
+	LakeBytes  *values = out;
+
+	/* scratch changes with the next skip, values given must not */
+	if (decoder->previous.len > 0 &&
+		decoder->previous.data == decoder->scratch.data)
+	{
+		size_t		len = decoder->previous.len;
+
+		decoder->previous.data =
+			memcpy(alloc_values(decoder, len), decoder->scratch.data, len);
+	}
+	while (count > 0)
+	{
+		Affixes		affixes;
+		uint32_t	n = count < CHUNK ? count : CHUNK;
+
+		read_affixes(decoder, &affixes, n);
+		build_values(decoder, &affixes, values, n);
+		values += n;
+		count -= n;
+	}
+}
+
+/* skipped values are put together too, one after the other in scratch */
+static void
+skip_string(ValueDecoder *decoder, size_t prefix, LakeBytes suffix)
+{
+	LakeBuffer *scratch = &decoder->scratch;
+
+	if (prefix == 0)
+	{
+		decoder->previous = suffix;
+		return;
+	}
+	if (decoder->previous.data == scratch->data)
+		scratch->len = prefix;
+	else
+	{
+		scratch->len = 0;
+		buffer_append(scratch, decoder->previous.data, prefix);
+	}
+	buffer_append(scratch, suffix.data, suffix.len);
+	decoder->previous = (LakeBytes) {scratch->data, scratch->len};
+}
+
+static void
+skip_strings(ValueDecoder *decoder, uint64_t count)
+{
+	while (count > 0)
+	{
+		Affixes		affixes;
+		uint32_t	n = count < CHUNK ? (uint32_t) count : CHUNK;
+
+		lake_check_interrupts();
+		read_affixes(decoder, &affixes, n);
+		for (uint32_t i = 0; i < n; i++)
+			skip_string(decoder, (size_t) affixes.prefix[i],
+						take_content(decoder, affixes.suffix[i]));
+		count -= n;
+	}
+}
+
+const ValueDecoderOps delta_bytes_ops = {
+	init_affixes, read_strings, skip_strings
+};
