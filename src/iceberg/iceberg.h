@@ -20,7 +20,7 @@ extern const LakeSnapshot *iceberg_find_snapshot(const LakeTable *table,
 												 int64_t snapshot_id);
 /* a table property, NULL when not set */
 extern const char *iceberg_property(const LakeTable *table, const char *key);
-extern const PartitionSpec *iceberg_find_spec(const LakeTable *table,
+extern const LakePartitionSpec *iceberg_find_spec(const LakeTable *table,
 											  int32_t spec_id);
 
 /*

@@ -108,7 +108,7 @@ extern bool predicate_may_match(const Predicate *predicate,
  */
 extern Predicate *predicate_project(LakeArena *arena,
 									const Predicate *predicate,
-									const PartitionSpec *spec);
+									const LakePartitionSpec *spec);
 
 /*
  * Evaluation on vectors.  The evaluator calls load for the columns it needs, in

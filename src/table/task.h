@@ -32,7 +32,7 @@ typedef struct ScanTask
 	const char *path;			/* as the manifest says it */
 	int64_t		record_count;	/* -1 unknown */
 	int64_t		size;			/* bytes of the file */
-	const PartitionSpec *spec;
+	const LakePartitionSpec *spec;
 	const LakeValue *partition; /* spec->field_count values */
 	int64_t		sequence_number;	/* data sequence number */
 	int64_t		first_row_id;	/* -1: none (no row lineage) */

@@ -44,12 +44,12 @@ typedef struct PartitionField
 	const LakeType *result_type;
 } PartitionField;
 
-typedef struct PartitionSpec
+typedef struct LakePartitionSpec
 {
 	int32_t		id;
 	int			field_count;
 	PartitionField *fields;
-} PartitionSpec;
+} LakePartitionSpec;
 
 /* "bucket[16]"; any case; unknown text gives TRANSFORM_UNKNOWN */
 extern LakeTransform transform_parse(LakeArena *arena, const char *text);
@@ -62,6 +62,6 @@ extern void transform_apply(const LakeTransform *transform,
 							const LakeType *source, const LakeValue *value,
 							LakeValue *result);
 /* no fields, or void ones only */
-extern bool partition_spec_is_unpartitioned(const PartitionSpec *spec);
+extern bool partition_spec_is_unpartitioned(const LakePartitionSpec *spec);
 
 #endif							/* LAKE_TRANSFORM_H */
