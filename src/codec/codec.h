@@ -18,8 +18,9 @@ typedef enum LakeCodec
 								 * writers also emit zlib (RFC 1950) */
 	CODEC_DEFLATE,				/* raw RFC 1951, Avro's "deflate" */
 	CODEC_LZ4_RAW,				/* one LZ4 block */
-	CODEC_LZ4_HADOOP,			/* Parquet's legacy LZ4: Hadoop frames, or a raw
-								 * block, or an LZ4 frame, told apart by trial */
+	CODEC_LZ4_HADOOP,			/* Parquet's legacy LZ4: Hadoop frames, or a
+								 * raw block, or an LZ4 frame, by trial */
+	CODEC_LZ4_FRAME,			/* one LZ4 frame, Puffin's "lz4" */
 	CODEC_ZSTD,
 	CODEC_BROTLI
 } LakeCodec;
@@ -29,6 +30,7 @@ typedef enum LakeCodec
  * unknown numbers.
  */
 extern LakeCodec codec_from_parquet_id(int32_t id);
+
 /* Avro's avro.codec; throws UNSUPPORTED, naming it */
 extern LakeCodec codec_from_avro_name(LakeBytes name);
 extern const char *codec_name(LakeCodec codec);
@@ -47,7 +49,8 @@ extern void codec_decompress(CodecContext *context, LakeCodec codec,
 
 /*
  * Appends the whole decompressed block, of unknown size, to dst.  More than
- * limit bytes is LIMIT.
+ * limit bytes is LIMIT.  Not for CODEC_LZ4_RAW, CODEC_LZ4_HADOOP and
+ * CODEC_BROTLI, whose sizes their only format always says.
  */
 extern void codec_decompress_append(CodecContext *context, LakeCodec codec,
 									const void *src, size_t src_size,
