@@ -23,7 +23,7 @@ OBJS = $(SERVER_SOURCES:src/%.c=$(BUILD)/server/%.o)
 CORE_LIBRARY = $(BUILD)/liblakecore.a
 CORE_LIBS = -ljson-c -lzstd -llz4 -lsnappy -lbrotlidec -ldeflate -lz -lm
 
-CORE_CFLAGS = -std=c11 -O2 -g -fPIC -Isrc -Wall -Wextra -Wshadow -Wconversion \
+CORE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -Isrc -Wall -Wextra -Wshadow -Wconversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -MMD -MP
 SERVER_CFLAGS = -Isrc -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -MMD -MP
