@@ -1,0 +1,138 @@
+/*
+ * Private declarations of table/.
+ */
+#ifndef LAKE_TABLE_INT_H
+#define LAKE_TABLE_INT_H
+
+#include "io/io.h"
+#include "parquet/parquet.h"
+#include "table/table.h"
+
+/* ---- name_mapping.c ---- */
+
+typedef struct MappedName
+{
+	const char *name;
+	int32_t		field_id;		/* -1: the name is known and to be ignored */
+	const NameMapping *children;	/* never NULL */
+} MappedName;
+
+/* one level, sorted by name */
+struct NameMapping
+{
+	int			count;
+	MappedName *names;
+};
+
+/* NULL when the level does not have the name */
+extern const MappedName *name_mapping_find(const NameMapping *mapping,
+										   const char *name);
+
+/* ---- schema.c ---- */
+
+/* where a file's field ids come from */
+typedef enum FileIds
+{
+	FILE_IDS_STORED,			/* the file has them */
+	FILE_IDS_MAPPED,			/* by a name mapping */
+	FILE_IDS_POSITION			/* 1.. at top level, names below it */
+} FileIds;
+
+/* a top-level field's id and its place in the file */
+typedef struct FileFieldId
+{
+	int32_t		id;
+	int			position;
+} FileFieldId;
+
+/* an open Parquet file with ids for its fields */
+typedef struct FileSchema
+{
+	const char *what;			/* "data file" */
+	LakeFile   *file;
+	ParquetFile *parquet;
+	FileIds		ids;
+	const NameMapping *mapping; /* FILE_IDS_MAPPED */
+	int			field_count;
+	const ParquetField *const *fields;	/* top level, in file order */
+	int			index_count;
+	FileFieldId *index;			/* sorted by id */
+} FileSchema;
+
+/*
+ * Opens a file and reads its footer; all of it lives in arena.  Throws MISSING
+ * when it is absent, UNSUPPORTED when it is an ORC or Avro file.  mapping
+ * (NULL: none) matters for files without any ids only.
+ */
+extern FileSchema *file_schema_open(LakeArena *arena, LakeStore *store,
+									const char *path, const char *what,
+									const NameMapping *mapping);
+
+/*
+ * How a wanted field comes out of a file.  Without a source every row has the
+ * same value: constant, or NULL, or (structs) what the children say.
+ */
+typedef struct ColumnMap ColumnMap;
+struct ColumnMap
+{
+	const LakeField *field;
+	const ParquetField *source; /* NULL: not in the file */
+	bool		is_null;		/* no source: every row is NULL */
+	LakeValue	constant;		/* no source, primitive */
+	int			child_count;	/* of nested types, in the wanted order */
+	ColumnMap  *children;
+	int			position;		/* among the source's siblings, -1 without */
+};
+
+/* false when the file has no such top-level field: map is unchanged then */
+extern bool column_map_resolve(ColumnMap *map, LakeArena *arena,
+							   const FileSchema *schema,
+							   const LakeField *field);
+/*
+ * A field that the file lacks: its initial default, else NULL.  Throws CORRUPT
+ * when it is required and has no default.
+ */
+extern void column_map_absent(ColumnMap *map, LakeArena *arena,
+							  const LakeField *field);
+/* a primitive field with one value for all rows */
+extern void column_map_constant(ColumnMap *map, const LakeField *field,
+								const LakeValue *value);
+
+/* ---- vector_convert.c ---- */
+
+/* the layout that batch.h promises for a type */
+extern VectorLayout lake_type_layout(const LakeType *type);
+
+/*
+ * Turns vectors of a file into vectors of the wanted type.  Dictionaries are
+ * converted once; a converter that has nothing to do returns its argument.
+ */
+typedef struct VectorConverter VectorConverter;
+
+/*
+ * Throws CORRUPT, naming column and both types, when the file's type is none
+ * that the wanted one can be read from.  map is borrowed.
+ */
+extern VectorConverter *vector_converter_create(LakeArena *arena,
+												const ColumnMap *map,
+												bool truncate_nanoseconds);
+/*
+ * vector: of map->source (NULL without one), count rows.  The result is valid
+ * until the next call and as long as vector.  Throws OUT_OF_RANGE or DATETIME
+ * for a value that does not fit.
+ */
+extern const LakeVector *vector_converter_apply(VectorConverter *converter,
+												const LakeVector *vector,
+												uint32_t count);
+/*
+ * One value of a source vector, for bounds; false when it does not fit.
+ * Primitive columns only; bytes are borrowed from vector.
+ */
+extern bool vector_converter_value(VectorConverter *converter,
+								   const LakeVector *vector, uint32_t row,
+								   LakeValue *value);
+/* a value slot of the type's layout, which is scalar */
+extern void lake_value_from_slot(const LakeType *type, const void *slot,
+								 LakeValue *value);
+
+#endif							/* LAKE_TABLE_INT_H */
