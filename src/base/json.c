@@ -275,7 +275,7 @@ json_get_string(LakeJson *object, const char *key)
 }
 
 size_t
-json_array_length(LakeJson *array, const char *what)
+json_array_count(LakeJson *array, const char *what)
 {
 	require_kind(array, JSON_ARRAY, what);
 	return json_object_array_length(array);
@@ -288,7 +288,7 @@ json_array_at(LakeJson *array, size_t index)
 }
 
 void
-json_each(LakeJson *object, const char *what,
+json_each_member(LakeJson *object, const char *what,
 		  void (*fn) (void *arg, const char *key, LakeJson *value), void *arg)
 {
 	struct json_object_iterator pos;

@@ -80,7 +80,7 @@ extern const char *json_find_string(LakeJson *object, const char *key);
 extern const char *json_get_string(LakeJson *object, const char *key);
 
 /* the elements of an array value; what names it when it is no array */
-extern size_t json_array_length(LakeJson *array, const char *what);
+extern size_t json_array_count(LakeJson *array, const char *what);
 extern LakeJson *json_array_at(LakeJson *array, size_t index);
 
 typedef enum JsonKind
@@ -101,8 +101,16 @@ extern bool json_bool(LakeJson *value, const char *what);
 extern LakeBytes json_string(LakeJson *value, const char *what);
 
 /* calls fn for each member of an object */
-extern void json_each(LakeJson *object, const char *what,
+extern void json_each_member(LakeJson *object, const char *what,
 					  void (*fn) (void *arg, const char *key, LakeJson *value),
 					  void *arg);
+
+/*
+ * Shorter names for the core half; the server has functions of the same names.
+ */
+#ifndef POSTGRES_H
+#define json_array_length	json_array_count
+#define json_each			json_each_member
+#endif
 
 #endif							/* LAKE_JSON_H */
