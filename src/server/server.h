@@ -25,6 +25,13 @@ lake_arena_of(MemoryContext context)
 
 /* SQLSTATE of an error kind (the one table of them) */
 extern int	lake_error_sqlstate(LakeErrorCode code);
+/*
+ * Names from the database's encoding to UTF-8 and back.  The argument itself if
+ * there is nothing to convert, else palloc'd.  name_from_lake throws 22021 for
+ * invalid UTF-8 and 22P05 for what the encoding cannot express.
+ */
+extern const char *name_to_lake(const char *name);
+extern const char *name_from_lake(const char *name);
 
 /* ---- typemap.c: lake types <-> PostgreSQL types ---- */
 
@@ -42,6 +49,12 @@ extern const char *typemap_declaration(LakeArena *arena,
  */
 extern bool typemap_is_readable(const LakeType *type, Oid type_oid,
 								int32 typmod);
+/*
+ * Is it the type that the field itself has, value for value?  Only such columns
+ * may be compared in the scan: of others PostgreSQL sees a converted value, or
+ * must raise an error for one that cannot be converted.
+ */
+extern bool typemap_is_own(const LakeType *type, Oid type_oid, int32 typmod);
 
 /* ---- convert.c: vectors <-> Datums ---- */
 
@@ -80,6 +93,11 @@ typedef enum ValueFit
 } ValueFit;
 
 /*
+ * Can a value of the PostgreSQL type always be told (never VALUE_UNKNOWN)?
+ * For the planner, which knows no values.
+ */
+extern bool value_is_comparable(const LakeType *type, Oid type_oid);
+/*
  * A literal of a pushed comparison as a value of the field's lake type.
  * Bytes are copied into arena.
  */
@@ -105,6 +123,14 @@ typedef struct LakeTableOptions
 	const char *path_map;
 } LakeTableOptions;
 
+/*
+ * Checks the options of an object of the catalog (pg_foreign_server, ...), as
+ * the validator does: names with a near-match hint, values, file roles.
+ */
+extern void options_check(List *options, Oid catalog);
+/* the options of a foreign table that does not exist yet */
+extern void options_read_table(List *list, LakeTableOptions *options);
+/* strings are UTF-8, in the current memory context */
 extern void options_get_server(Oid server_oid, LakeServerOptions *options);
 extern void options_get_table(Oid relid, LakeTableOptions *options);
 /* column_name (NULL) and field_id (-1) of an attribute */
@@ -151,8 +177,18 @@ typedef struct LakeRelation
 extern LakeRelation *lake_relation_open(Oid relid, Snapshot snapshot);
 
 /*
- * A store and its catalog for a server without a table: for IMPORT.
+ * The newest metadata of a table that has no foreign table yet, for IMPORT and
+ * for CREATE FOREIGN TABLE without columns.  role is the foreign table's owner
+ * to be; the checks are those of lake_relation_open.
  */
-extern LakeStore *lake_server_store(Oid server_oid, Oid checked_role);
+extern const LakeTable *lake_table_open(Oid server_oid,
+										const LakeTableOptions *options,
+										Oid role);
+/*
+ * A store with the server's path rules (decisions 1.2), for its catalog.
+ * Throws 42501 unless the role may map the server's tables and the server's
+ * owner may read files.
+ */
+extern LakeStore *lake_server_store(Oid server_oid, Oid role);
 
 #endif							/* LAKE_SERVER_H */

@@ -1,0 +1,88 @@
+/*
+ * Differences between the PostgreSQL versions 15 to 18.
+ *
+ * The only place that looks at PG_VERSION_NUM.  Everything else is written for
+ * the newest version's interface, under a name of ours where the old one cannot
+ * offer it.
+ */
+#ifndef LAKE_COMPAT_H
+#define LAKE_COMPAT_H
+
+#include "postgres.h"
+
+#include "catalog/pg_foreign_server.h"
+#include "commands/explain.h"
+#include "miscadmin.h"
+#include "optimizer/pathnode.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "lakefdw needs PostgreSQL 15, 16, 17 or 18"
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
+/*
+ * The extra arguments came in 17 (fdw_restrictinfo) and 18 (disabled_nodes); we
+ * use neither.
+ */
+static inline ForeignPath *
+compat_foreignscan_path(PlannerInfo *root, RelOptInfo *rel,
+						PathTarget *target, double rows, Cost startup_cost,
+						Cost total_cost, List *pathkeys,
+						Relids required_outer, Path *fdw_outerpath,
+						List *fdw_private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreignscan_path(root, rel, target, rows, 0, startup_cost,
+								   total_cost, pathkeys, required_outer,
+								   fdw_outerpath, NIL, fdw_private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreignscan_path(root, rel, target, rows, startup_cost,
+								   total_cost, pathkeys, required_outer,
+								   fdw_outerpath, NIL, fdw_private);
+#else
+	return create_foreignscan_path(root, rel, target, rows, startup_cost,
+								   total_cost, pathkeys, required_outer,
+								   fdw_outerpath, fdw_private);
+#endif
+}
+
+static inline ForeignPath *
+compat_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
+						  PathTarget *target, double rows, Cost startup_cost,
+						  Cost total_cost, List *pathkeys,
+						  Path *fdw_outerpath, List *fdw_private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreign_upper_path(root, rel, target, rows, 0, startup_cost,
+									 total_cost, pathkeys, fdw_outerpath, NIL,
+									 fdw_private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
+									 total_cost, pathkeys, fdw_outerpath, NIL,
+									 fdw_private);
+#else
+	return create_foreign_upper_path(root, rel, target, rows, startup_cost,
+									 total_cost, pathkeys, fdw_outerpath,
+									 fdw_private);
+#endif
+}
+
+/* may the role use the foreign server? */
+static inline AclResult
+compat_server_usage_aclcheck(Oid server_oid, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ForeignServerRelationId, server_oid, role,
+						   ACL_USAGE);
+#else
+	return pg_foreign_server_aclcheck(server_oid, role, ACL_USAGE);
+#endif
+}
+
+#endif							/* LAKE_COMPAT_H */
