@@ -1,0 +1,62 @@
+/*
+ * Settings: one table of them.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "utils/guc.h"
+
+#include "server/server_int.h"
+
+bool		lake_truncate_nanoseconds = false;
+int			lake_metadata_cache_kb = 65536;
+
+typedef struct LakeSetting
+{
+	const char *name;
+	const char *summary;
+	const char *detail;
+	bool	   *bool_value;		/* exactly one of the two is set */
+	int		   *int_value;
+	int			max;
+	int			flags;
+} LakeSetting;
+
+static const LakeSetting settings[] = {
+	{
+		.name = "lakefdw.metadata_cache",
+		.summary = "Sets the memory that parsed table metadata may keep in this session.",
+		.detail = "Metadata that a query uses is kept whatever its size.",
+		.int_value = &lake_metadata_cache_kb,
+		.max = MAX_KILOBYTES,
+		.flags = GUC_UNIT_KB
+	},
+	{
+		.name = "lakefdw.truncate_nanoseconds",
+		.summary = "Reads nanosecond timestamps as microseconds, dropping the rest.",
+		.detail = "When off, a value with a fraction of a microsecond is an error.",
+		.bool_value = &lake_truncate_nanoseconds
+	},
+};
+
+void
+guc_define(void)
+{
+	for (size_t i = 0; i < lengthof(settings); i++)
+	{
+		const LakeSetting *s = &settings[i];
+
+		if (s->bool_value != NULL)
+			DefineCustomBoolVariable(s->name, s->summary, s->detail,
+									 s->bool_value, *s->bool_value,
+									 PGC_USERSET, s->flags,
+									 NULL, NULL, NULL);
+		else
+			DefineCustomIntVariable(s->name, s->summary, s->detail,
+									s->int_value, *s->int_value, 0, s->max,
+									PGC_USERSET, s->flags,
+									NULL, NULL, NULL);
+	}
+	MarkGUCPrefixReserved("lakefdw");
+}
