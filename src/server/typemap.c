@@ -1,0 +1,178 @@
+/*
+ * Lake types and the PostgreSQL types that may show them (decisions 3.5).
+ *
+ * Two tables: each scalar's own type, which IMPORT declares, and the other
+ * types that a column may be declared with.  Widenings of the second are exact;
+ * narrowings are checked value by value when they are converted.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+
+#include "server/server_int.h"
+
+typedef struct ScalarType
+{
+	Oid			oid;			/* InvalidOid: cannot be shown as a scalar */
+	const char *name;			/* in a column definition */
+	bool		in_json;		/* may be part of a jsonb value */
+} ScalarType;
+
+static const ScalarType scalar_types[] = {
+	[LAKE_BOOLEAN] = {BOOLOID, "boolean", true},
+	[LAKE_INT] = {INT4OID, "integer", true},
+	[LAKE_LONG] = {INT8OID, "bigint", true},
+	[LAKE_FLOAT] = {FLOAT4OID, "real", true},
+	[LAKE_DOUBLE] = {FLOAT8OID, "double precision", true},
+	[LAKE_DECIMAL] = {NUMERICOID, "numeric", true},
+	[LAKE_DATE] = {DATEOID, "date", true},
+	[LAKE_TIME] = {TIMEOID, "time", true},
+	[LAKE_TIMESTAMP] = {TIMESTAMPOID, "timestamp", true},
+	[LAKE_TIMESTAMPTZ] = {TIMESTAMPTZOID, "timestamptz", true},
+	[LAKE_TIMESTAMP_NS] = {TIMESTAMPOID, "timestamp", true},
+	[LAKE_TIMESTAMPTZ_NS] = {TIMESTAMPTZOID, "timestamptz", true},
+	[LAKE_STRING] = {TEXTOID, "text", true},
+	[LAKE_UUID] = {UUIDOID, "uuid", true},
+	[LAKE_FIXED] = {BYTEAOID, "bytea", true},
+	[LAKE_BINARY] = {BYTEAOID, "bytea", true},
+	[LAKE_UNKNOWN] = {InvalidOid, NULL, true},
+	[LAKE_VARIANT] = {JSONBOID, "jsonb", true},
+	[LAKE_GEOMETRY] = {InvalidOid, NULL, false},
+	[LAKE_GEOGRAPHY] = {InvalidOid, NULL, false},
+	[LAKE_STRUCT] = {InvalidOid, NULL, true},
+	[LAKE_LIST] = {InvalidOid, NULL, true},
+	[LAKE_MAP] = {InvalidOid, NULL, true},
+};
+
+/* what else may show a scalar, besides its own type with any modifier */
+static const struct
+{
+	LakeTypeKind kind;
+	Oid			oid;
+}			conversions[] = {
+	{LAKE_INT, INT2OID},		/* 22003 */
+	{LAKE_INT, INT8OID},
+	{LAKE_INT, FLOAT8OID},
+	{LAKE_INT, NUMERICOID},		/* 22003 if a modifier is too narrow */
+	{LAKE_LONG, INT2OID},		/* 22003 */
+	{LAKE_LONG, INT4OID},		/* 22003 */
+	{LAKE_LONG, NUMERICOID},
+	{LAKE_FLOAT, FLOAT8OID},
+	{LAKE_DATE, TIMESTAMPOID},	/* 22008 beyond the year 294276 */
+	{LAKE_STRING, VARCHAROID},	/* 22001 */
+	{LAKE_STRING, BPCHAROID},	/* 22001 */
+};
+
+Oid
+typemap_scalar(const LakeType *type, int32 *typmod)
+{
+	*typmod = type->kind == LAKE_DECIMAL ?
+		typemap_numeric_typmod(type->precision, type->scale) : -1;
+	return scalar_types[type->kind].oid;
+}
+
+int32
+typemap_numeric_typmod(int precision, int scale)
+{
+	return (int32) (((uint32) precision << 16) |
+					((uint32) scale & 0x7ff)) + VARHDRSZ;
+}
+
+bool
+typemap_is_json(const LakeType *type)
+{
+	if (!scalar_types[type->kind].in_json)
+		return false;
+	for (int i = 0; i < type->field_count; i++)
+	{
+		if (!typemap_is_json(type->fields[i].type))
+			return false;
+	}
+	return true;
+}
+
+/* the element of a list that is shown as an array, else NULL */
+static const LakeType *
+array_element(const LakeType *type)
+{
+	const LakeType *element;
+
+	if (type->kind != LAKE_LIST)
+		return NULL;
+	element = type->fields[0].type;
+	if (element->kind == LAKE_VARIANT ||
+		scalar_types[element->kind].oid == InvalidOid)
+		return NULL;
+	return element;
+}
+
+static const char *
+scalar_declaration(LakeArena *arena, const LakeType *type, const char *suffix)
+{
+	const char *name = scalar_types[type->kind].name;
+
+	if (type->kind == LAKE_DECIMAL)
+		return lake_printf(arena, "%s(%d,%d)%s", name, type->precision,
+						   type->scale, suffix);
+	return lake_printf(arena, "%s%s", name, suffix);
+}
+
+const char *
+typemap_declaration(LakeArena *arena, const LakeType *type)
+{
+	const LakeType *element = array_element(type);
+
+	if (element != NULL)
+		return scalar_declaration(arena, element, "[]");
+	if (scalar_types[type->kind].oid != InvalidOid)
+		return scalar_declaration(arena, type, "");
+	if (lake_type_is_nested(type) && typemap_is_json(type))
+		return "jsonb";
+	return NULL;
+}
+
+static bool
+scalar_is_readable(const LakeType *type, Oid type_oid)
+{
+	if (type_oid != InvalidOid && scalar_types[type->kind].oid == type_oid)
+		return true;
+	for (size_t i = 0; i < lengthof(conversions); i++)
+	{
+		if (conversions[i].kind == type->kind &&
+			conversions[i].oid == type_oid)
+			return true;
+	}
+	return false;
+}
+
+bool
+typemap_is_readable(const LakeType *type, Oid type_oid, int32 typmod)
+{
+	Oid			base = getBaseType(type_oid);
+
+	if (type->kind == LAKE_LIST)
+	{
+		Oid			element = get_element_type(base);
+
+		if (element != InvalidOid)
+			return array_element(type) != NULL &&
+				scalar_is_readable(type->fields[0].type, element);
+	}
+	if (lake_type_is_nested(type))
+		return base == JSONBOID && typemap_is_json(type);
+	return scalar_is_readable(type, base);
+}
+
+bool
+typemap_is_own(const LakeType *type, Oid type_oid, int32 typmod)
+{
+	int32		own_typmod;
+
+	return typemap_scalar(type, &own_typmod) == type_oid &&
+		type->kind != LAKE_VARIANT &&
+		type->kind != LAKE_TIMESTAMP_NS &&
+		type->kind != LAKE_TIMESTAMPTZ_NS &&
+		(typmod == own_typmod || typmod == -1);
+}
