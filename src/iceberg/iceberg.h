@@ -15,6 +15,13 @@ typedef struct IcebergTable IcebergTable;
 #define ICEBERG_MAX_METADATA_BYTES	((size_t) 1 << 30)
 #define ICEBERG_MAX_MANIFEST_LIST_ENTRIES 1000000
 
+/*
+ * The text of a metadata file, decompressed if it is gzip; in arena.  Throws
+ * MISSING, CORRUPT, LIMIT.
+ */
+extern LakeBytes iceberg_read_metadata_text(LakeArena *arena,
+											LakeStore *store,
+											const char *location);
 /* NULL when the table has no such snapshot */
 extern const LakeSnapshot *iceberg_find_snapshot(const LakeTable *table,
 												 int64_t snapshot_id);
