@@ -1,0 +1,203 @@
+/*
+ * The bridge between PostgreSQL's planner and executor and lake tables.
+ *
+ * Planning decides what may be pushed into the scan; nothing that it found is
+ * believed when the scan runs.  A plan carries expressions only, and the
+ * executor makes predicate, file list and readers from them anew, under the
+ * statement's own pin: a cached plan outlives snapshots and schemas.
+ */
+#ifndef LAKE_FDW_H
+#define LAKE_FDW_H
+
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "foreign/fdwapi.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+#include "server/server.h"
+
+/* ---- pushdown.c: quals to predicates ---- */
+
+typedef enum PushResult
+{
+	PUSH_NO,					/* PostgreSQL must evaluate the qual */
+	PUSH_LATER,					/* pushable, but a value is not known yet */
+	PUSH_DONE					/* *predicate is the qual, exactly */
+} PushResult;
+
+/*
+ * The value of an expression that has no column in it.  False when it cannot
+ * be known yet (a parameter while planning); the value may be in any context
+ * that lives as long as the call of pushdown_qual.
+ */
+typedef bool (*PushValue) (void *arg, Expr *expr, Datum *value, bool *is_null);
+
+typedef struct PushScope
+{
+	LakeArena  *arena;			/* gets predicates and their values */
+	const LakeRelation *relation;
+	Index		varno;			/* of the relation's Vars */
+	PushValue	value;
+	void	   *value_arg;
+} PushScope;
+
+/*
+ * One qual as a predicate that keeps exactly the rows for which the qual is
+ * true (fdw/README.md has the rules).  The result is the same for a qual of the
+ * plan and for the query tree it came from, as long as table and declared types
+ * stay the same.
+ */
+extern PushResult pushdown_qual(const PushScope *scope, Expr *qual,
+								Predicate **predicate);
+
+/* a PushValue that knows constants only */
+extern bool pushdown_constant(void *arg, Expr *expr, Datum *value,
+							  bool *is_null);
+
+/* ---- plan.c ---- */
+
+/* RelOptInfo.fdw_private of a lake table */
+typedef struct LakePlan
+{
+	LakeRelation *relation;		/* under the newest pin */
+	List	   *pushed;			/* RestrictInfos, security order */
+	List	   *local;			/* RestrictInfos, the rest */
+	Bitmapset  *attnums;		/* that the scan must return, offset by
+								 * FirstLowInvalidHeapAttributeNumber */
+	/* cost.c's */
+	double		table_rows;		/* of the snapshot, before deletes */
+	double		planned_rows;	/* of files that constants do not prune */
+	double		planned_files;
+	double		planned_bytes;	/* size of those files */
+	bool		counts_rows;	/* every planned file's rows are known, and no
+								 * delete applies */
+	Cost		read_cost;		/* files to vectors, without tuples */
+} LakePlan;
+
+/* ForeignScan.fdw_private; 64-bit values never go in as Integer */
+typedef enum LakePrivate
+{
+	LAKE_PRIVATE_ATTNUMS,		/* IntList: attributes to return, ascending */
+	LAKE_PRIVATE_LENGTH
+} LakePrivate;
+
+extern void lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
+								  Oid relid);
+extern void lakeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
+								Oid relid);
+extern void lakeGetForeignUpperPaths(PlannerInfo *root,
+									 UpperRelationKind stage,
+									 RelOptInfo *input_rel,
+									 RelOptInfo *output_rel, void *extra);
+extern ForeignScan *lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel,
+									   Oid relid, ForeignPath *best_path,
+									   List *tlist, List *scan_clauses,
+									   Plan *outer_plan);
+
+/* ---- cost.c ---- */
+
+/* sets the estimates of plan, and baserel's tuples, rows, pages and width */
+extern void cost_estimate_size(PlannerInfo *root, RelOptInfo *baserel,
+							   LakePlan *plan);
+/* startup and total cost of returning baserel's rows */
+extern void cost_scan(PlannerInfo *root, const RelOptInfo *baserel,
+					  LakePlan *plan, Cost *startup, Cost *total);
+/* the same for one row that counts them */
+extern void cost_count(const LakePlan *plan, Cost *startup, Cost *total);
+
+/* ---- scan.c ---- */
+
+/* one qual that the plan pushed */
+typedef struct ScanQual
+{
+	Expr	   *clause;
+	ExprState  *local;			/* evaluates it when it cannot be pushed after
+								 * all; NULL until then */
+	bool		is_local;		/* under the current values */
+} ScanQual;
+
+/* the value of an expression in a pushed qual */
+typedef struct ScanValue
+{
+	Expr	   *expr;
+	ExprState  *state;
+} ScanValue;
+
+/* one attribute that the scan returns */
+typedef struct ScanColumn
+{
+	int			attribute;		/* index in the slot */
+	ColumnConverter *converter;
+	Datum	   *values;			/* of the current rows, in row_context */
+	bool	   *nulls;
+} ScanColumn;
+
+/* ForeignScanState.fdw_state */
+typedef struct LakeScan
+{
+	ForeignScanState *node;
+	MemoryContext context;		/* the scan's, below es_query_cxt */
+	LakeRelation *relation;		/* under the statement's pin */
+	const char *title;			/* for error contexts */
+	bool		counts;			/* returns one row: how many there are */
+	bool		explain_only;
+	List	   *attnums;		/* that the plan wants */
+	int			qual_count;
+	ScanQual   *quals;
+	List	   *values;			/* ScanValue, made when first asked for */
+	Bitmapset  *value_params;	/* executor parameters in quals */
+
+	/* made by scan_bind(), in bind_context */
+	MemoryContext bind_context;
+	bool		is_bound;
+	bool		has_unknown;	/* a qual waits for its value: EXPLAIN only */
+	bool		has_local;		/* some qual is evaluated here, row by row */
+	const Predicate *predicate; /* normalised; NULL: all rows */
+	const ScanPlan *plan;		/* NULL: no snapshot */
+	TaskReader *reader;			/* NULL until a task needs it */
+	int			column_count;
+	ScanColumn *columns;
+	ColumnConverter **converters;	/* by attribute index, in context */
+
+	/* where the scan stands */
+	int			next_task;
+	bool		in_task;
+	LakeBatch	batch;
+	uint32		batch_next;		/* first selected row not converted yet */
+	uint32		convert_rows;	/* how many to convert next time */
+	MemoryContext row_context;	/* Datums of the current rows */
+	uint64		row;
+	uint64		row_count;
+	bool		is_done;		/* the count has been returned */
+
+	/* for EXPLAIN ANALYZE, over all rescans */
+	TaskReaderCounters counters;	/* of readers that are gone */
+	uint64		plan_bytes;		/* read by planning, not by reading */
+} LakeScan;
+
+extern void lakeBeginForeignScan(ForeignScanState *node, int eflags);
+extern TupleTableSlot *lakeIterateForeignScan(ForeignScanState *node);
+extern void lakeReScanForeignScan(ForeignScanState *node);
+extern void lakeEndForeignScan(ForeignScanState *node);
+/*
+ * Evaluates the quals' values and plans the files, if that is not done; for
+ * EXPLAIN of a node that was never executed.
+ */
+extern void scan_bind(LakeScan *scan);
+/* what the readers counted so far */
+extern TaskReaderCounters scan_counters(const LakeScan *scan);
+
+/* ---- explain.c ---- */
+
+extern void lakeExplainForeignScan(ForeignScanState *node, ExplainState *es);
+
+/* ---- import.c ---- */
+
+extern List *lakeImportForeignSchema(ImportForeignSchemaStmt *stmt,
+									 Oid server_oid);
+/* CREATE FOREIGN TABLE t () takes the lake's columns */
+extern void import_install_hook(void);
+
+#endif							/* LAKE_FDW_H */

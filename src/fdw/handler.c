@@ -1,0 +1,61 @@
+/*
+ * The extension's entry points: library load, and the callbacks that make a
+ * foreign table readable.
+ *
+ * Callbacks that modify are absent, which is how core learns to refuse INSERT,
+ * UPDATE, DELETE, COPY FROM and TRUNCATE by name.  Row locks are the exception:
+ * core would ignore them on a foreign table without a word.
+ */
+#include "fdw/fdw.h"
+
+#include "fmgr.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+PG_FUNCTION_INFO_V1(lakefdw_handler);
+
+void
+_PG_init(void)
+{
+	guc_define();
+	import_install_hook();
+}
+
+/*
+ * Whole rows travel with the plan when a joined local table is locked; a lock
+ * on the lake table itself is refused rather than ignored.
+ */
+static RowMarkType
+lakeGetForeignRowMarkType(RangeTblEntry *rte, LockClauseStrength strength)
+{
+	if (strength != LCS_NONE)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("row locks are not supported on lake tables"),
+				errhint("Name the local tables to lock: FOR UPDATE OF ..."));
+	return ROW_MARK_COPY;
+}
+
+Datum
+lakefdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	routine->GetForeignRelSize = lakeGetForeignRelSize;
+	routine->GetForeignPaths = lakeGetForeignPaths;
+	routine->GetForeignPlan = lakeGetForeignPlan;
+	routine->GetForeignUpperPaths = lakeGetForeignUpperPaths;
+
+	routine->BeginForeignScan = lakeBeginForeignScan;
+	routine->IterateForeignScan = lakeIterateForeignScan;
+	routine->ReScanForeignScan = lakeReScanForeignScan;
+	routine->EndForeignScan = lakeEndForeignScan;
+
+	routine->GetForeignRowMarkType = lakeGetForeignRowMarkType;
+	routine->ExplainForeignScan = lakeExplainForeignScan;
+	routine->ImportForeignSchema = lakeImportForeignSchema;
+
+	PG_RETURN_POINTER(routine);
+}
