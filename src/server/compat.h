@@ -13,9 +13,11 @@
 #include "catalog/pg_foreign_server.h"
 #include "commands/explain.h"
 #include "miscadmin.h"
+#include "nodes/plannodes.h"
 #include "optimizer/pathnode.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/pg_locale.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
 #error "lakefdw needs PostgreSQL 15, 16, 17 or 18"
@@ -72,6 +74,33 @@ compat_foreign_upper_path(PlannerInfo *root, RelOptInfo *rel,
 									 fdw_private);
 #endif
 }
+
+/* the base relations below a foreign scan (16 has outer joins in fs_relids) */
+static inline Bitmapset *
+compat_scan_relids(const ForeignScan *scan)
+{
+#if PG_VERSION_NUM >= 160000
+	return scan->fs_base_relids;
+#else
+	return scan->fs_relids;
+#endif
+}
+
+/* is the collation's order that of bytes? */
+static inline bool
+compat_collation_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
+#endif
+}
+
+/* flag of EXPLAIN (GENERIC_PLAN): parameters have no values */
+#if PG_VERSION_NUM < 160000
+#define EXEC_FLAG_EXPLAIN_GENERIC 0
+#endif
 
 /* may the role use the foreign server? */
 static inline AclResult
