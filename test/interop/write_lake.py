@@ -14,7 +14,7 @@ import os
 import sys
 import uuid
 
-WAREHOUSE, JAR = sys.argv[1], sys.argv[2]
+WAREHOUSE, JAR = sys.argv[1:3]
 
 
 def spark_session():
@@ -174,7 +174,7 @@ def deletes(spark):
             'write.parquet.compression-codec'='snappy')""" % MOR, """
         INSERT INTO cases.pos_deletes
         SELECT /*+ COALESCE(1) */ id, cast(id / 100 AS int),
-               concat('value number ', id, ' ', uuid())
+               concat('value number ', id, ' ', md5(cast(id AS string)))
         FROM range(0, 300)""", """
         DELETE FROM cases.pos_deletes WHERE id IN (0, 150, 299)""", """
         DELETE FROM cases.pos_deletes WHERE id BETWEEN 50 AND 59""")
