@@ -1,0 +1,73 @@
+# Sourced: a private cluster under an unprivileged user.
+#
+#   cluster_create [setting ...]   makes CLUSTER_DIR and starts a server in it
+#   cluster_psql ARG ...           psql on it
+#   cluster_destroy                stops the server, removes the directory
+#
+# CLUSTER_DIR/lake is a copy of the sample lake that the server may read
+# wherever the checkout is.  The server listens on a socket in CLUSTER_DIR only.
+
+PG_CONFIG=${PG_CONFIG:-pg_config}
+PG_BIN=$("$PG_CONFIG" --bindir)
+
+if [ "$(id -u)" = 0 ]; then
+	CLUSTER_USER=postgres
+else
+	CLUSTER_USER=$(id -un)
+fi
+
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# servers refuse root
+as_server()
+{
+	if [ "$(id -u)" = 0 ]; then
+		(cd / && runuser -u "$CLUSTER_USER" -- "$@")
+	else
+		"$@"
+	fi
+}
+
+cluster_create()
+{
+	CLUSTER_DIR=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
+	chmod 755 "$CLUSTER_DIR"
+	cp -r "$TOP/test/data/lake" "$CLUSTER_DIR/lake"
+	mkdir "$CLUSTER_DIR/work"
+	if [ "$(id -u)" = 0 ]; then
+		chown -R "$CLUSTER_USER" "$CLUSTER_DIR"
+	fi
+	as_server "$PG_BIN/initdb" -D "$CLUSTER_DIR/data" -U postgres -A trust \
+		-E UTF8 --locale=C --no-sync >"$CLUSTER_DIR/initdb.log"
+	{
+		echo "listen_addresses = ''"
+		echo "unix_socket_directories = '$CLUSTER_DIR'"
+		echo "fsync = off"
+		echo "timezone = 'UTC'"
+		for setting in "$@"; do echo "$setting"; done
+	} >>"$CLUSTER_DIR/data/postgresql.conf"
+	as_server "$PG_BIN/pg_ctl" -D "$CLUSTER_DIR/data" -w -s \
+		-l "$CLUSTER_DIR/server.log" start </dev/null
+	export PGHOST=$CLUSTER_DIR PGPORT=5432 PGUSER=postgres
+	export LAKE_DIR=$CLUSTER_DIR/lake LAKE_WORK=$CLUSTER_DIR/work
+}
+
+cluster_psql()
+{
+	"$PG_BIN/psql" -X "$@"
+}
+
+cluster_destroy()
+{
+	if [ -n "${CLUSTER_DIR:-}" ] && [ -d "$CLUSTER_DIR" ]; then
+		if [ -f "$CLUSTER_DIR/data/postmaster.pid" ]; then
+			as_server "$PG_BIN/pg_ctl" -D "$CLUSTER_DIR/data" -m immediate \
+				-w -s stop </dev/null || true
+		fi
+		rm -rf "${CLUSTER_DIR:?}"
+	fi
+	CLUSTER_DIR=
+}
