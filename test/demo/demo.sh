@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Builds, installs, starts a private cluster and runs the guided tour on the
+# sample lake.  The cluster is gone afterwards, also after a failure or Ctrl-C;
+# KEEP=1 leaves it running and says how to reach it.
+#
+#   demo.sh [stop]
+set -euo pipefail
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$TOP"
+. test/support/cluster.sh
+kept=build/demo.cluster
+
+if [ "${1:-}" = stop ]; then
+	if [ ! -f "$kept" ]; then
+		echo "no demo is running"
+		exit 0
+	fi
+	CLUSTER_DIR=$(cat "$kept")
+	cluster_destroy
+	rm -f "$kept"
+	exit 0
+fi
+
+finish()
+{
+	local status=$?
+
+	trap - EXIT INT TERM
+	if [ "${KEEP:-}" = 1 ] && [ $status = 0 ]; then
+		echo "$CLUSTER_DIR" >"$kept"
+		echo
+		echo "The cluster is running.  Connect:  psql -h $CLUSTER_DIR -U postgres"
+		echo "Stop and remove it:                make demo-stop"
+	else
+		cluster_destroy
+	fi
+	exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+[ ! -f "$kept" ] || "$0" stop
+make -s -j"$(nproc)" all >/dev/null
+as_root make -s install >/dev/null
+cluster_create
+cluster_psql -q -v ON_ERROR_STOP=1 -v lake="$LAKE_DIR" -P pager=off -e \
+	-d postgres -f test/demo/tour.sql </dev/null
