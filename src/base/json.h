@@ -95,6 +95,7 @@ typedef enum JsonKind
 } JsonKind;
 
 extern JsonKind json_kind(LakeJson *value);
+/* json-c turns integers below INT64_MIN into INT64_MIN: not noticed here */
 extern int64_t json_int64(LakeJson *value, const char *what);
 extern double json_double(LakeJson *value, const char *what);
 extern bool json_bool(LakeJson *value, const char *what);
