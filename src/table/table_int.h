@@ -98,7 +98,56 @@ extern void column_map_absent(ColumnMap *map, LakeArena *arena,
 extern void column_map_constant(ColumnMap *map, const LakeField *field,
 								const LakeValue *value);
 
+/* ---- conversion.c ---- */
+
+/* why a value does not convert; a set while many values are looked at */
+typedef enum Misfit
+{
+	FITS = 0,
+	MISFIT_RANGE = 1,			/* does not fit the wanted type */
+	MISFIT_NANOSECONDS = 2,		/* would lose digits */
+	MISFIT_LENGTH = 4			/* bytes of the wrong length */
+} Misfit;
+
+typedef struct Conversion Conversion;
+
+/*
+ * Converts count values, NULL ones with any result, and returns count or the
+ * row of the first value that does not fit (conversion->misfit says why).
+ */
+typedef uint32_t (*ConvertFunction) (Conversion *conversion, const void *in,
+									 const uint8_t *nulls, uint32_t count,
+									 void *out);
+
+struct Conversion
+{
+	ConvertFunction convert;	/* NULL: values are right as they are */
+	bool		checks_only;	/* convert writes nothing */
+	bool		truncate;		/* caller's: round nanoseconds down */
+	int64_t		factor;			/* of units; or the wanted length */
+	Misfit		misfit;
+};
+
+/*
+ * Sets all but truncate.  Throws CORRUPT, naming column and both types, when
+ * the wanted type cannot be read from source, a primitive field.
+ */
+extern void conversion_find(Conversion *conversion, LakeArena *arena,
+							const ParquetField *source, const LakeType *type);
+/* the error for a value that convert refused */
+extern _Noreturn void conversion_throw(const Conversion *conversion,
+									   LakeArena *arena,
+									   const ParquetField *source,
+									   const LakeType *type);
+
 /* ---- vector_convert.c ---- */
+
+/* room for one value of any scalar layout */
+typedef union ScalarSlot
+{
+	LakeInt128	align;
+	uint8_t		bytes[sizeof(LakeInt128)];
+} ScalarSlot;
 
 /* the layout that batch.h promises for a type */
 extern VectorLayout lake_type_layout(const LakeType *type);
