@@ -174,7 +174,7 @@ typedef struct LakeScan
 
 	/* for EXPLAIN ANALYZE, over all rescans */
 	TaskReaderCounters counters;	/* of readers that are gone */
-	uint64		plan_bytes;		/* read by planning, not by reading */
+	uint64		plan_bytes;		/* of metadata and manifests */
 } LakeScan;
 
 extern void lakeBeginForeignScan(ForeignScanState *node, int eflags);

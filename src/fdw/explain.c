@@ -1,0 +1,138 @@
+/*
+ * What EXPLAIN says of a lake scan: snapshot, pushed quals, files and bytes.
+ *
+ * Without ANALYZE it comes from pointer, metadata and manifests; no data file
+ * is opened.
+ */
+#include "fdw/fdw.h"
+
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/ruleutils.h"
+#include "utils/timestamp.h"
+
+#include "server/compat.h"
+
+/* the table's name in its catalog, or where its metadata is */
+static const char *
+lake_name(Oid relid)
+{
+	LakeTableOptions options;
+
+	options_get_table(relid, &options);
+	if (options.metadata_location != NULL)
+		return options.metadata_location;
+	return psprintf("%s.%s", options.name_space, options.table);
+}
+
+static const char *
+snapshot_time(int64 milliseconds)
+{
+	TimestampTz time = milliseconds * INT64CONST(1000) -
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+
+	if (milliseconds > PG_INT64_MAX / 1000 ||
+		milliseconds < PG_INT64_MIN / 1000 || !IS_VALID_TIMESTAMP(time))
+		return NULL;
+	return timestamptz_to_str(time);
+}
+
+/*
+ * Quals as SQL: pushed ones whose values are not known or change, or those that
+ * could not be pushed after all.
+ */
+static const char *
+deparsed_quals(const LakeScan *scan, bool is_local, ExplainState *es)
+{
+	List	   *clauses = NIL;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												  scan->node->ss.ps.plan, NIL);
+
+	for (int i = 0; i < scan->qual_count; i++)
+	{
+		if (scan->quals[i].is_local == is_local)
+			clauses = lappend(clauses, scan->quals[i].clause);
+	}
+	if (clauses == NIL)
+		return NULL;
+	return deparse_expression((Node *) make_ands_explicit(clauses), context,
+							  list_length(es->rtable) > 1 || es->verbose,
+							  false);
+}
+
+static const char *
+pushed_filter(const LakeScan *scan, ExplainState *es)
+{
+	if (scan->has_unknown || scan->value_params != NULL)
+		return deparsed_quals(scan, false, es);
+	if (scan->predicate == NULL)
+		return NULL;
+	return predicate_text(lake_arena_of(scan->context), scan->predicate,
+						  scan->relation->schema);
+}
+
+static void
+explain_files(const LakeScan *scan, ExplainState *es)
+{
+	static const ScanPlan no_files;
+	const ScanPlan *plan = scan->plan != NULL ? scan->plan : &no_files;
+
+	ExplainPropertyInteger("Files Total", NULL, plan->files_total, es);
+	ExplainPropertyInteger("Files Skipped By Partition", NULL,
+						   plan->files_skipped_by_partition, es);
+	ExplainPropertyInteger("Files Skipped By Bounds", NULL,
+						   plan->files_skipped_by_bounds, es);
+	ExplainPropertyInteger("Delete Files", NULL, plan->delete_files, es);
+	ExplainPropertyInteger("Bytes Planned", NULL, plan->bytes_planned, es);
+}
+
+static void
+explain_execution(const LakeScan *scan, ExplainState *es)
+{
+	TaskReaderCounters counters = scan_counters(scan);
+
+	ExplainPropertyInteger("Row Groups Total", NULL,
+						   counters.row_groups_total, es);
+	ExplainPropertyInteger("Row Groups Skipped", NULL,
+						   counters.row_groups_skipped, es);
+	ExplainPropertyInteger("Bytes Read", NULL,
+						   scan->relation->store->bytes_read -
+						   scan->plan_bytes, es);
+	ExplainPropertyInteger("Rows Removed By Deletes", NULL,
+						   counters.rows_deleted, es);
+}
+
+void
+lakeExplainForeignScan(ForeignScanState *node, ExplainState *es)
+{
+	LakeScan   *scan = node->fdw_state;
+	const LakeSnapshot *snapshot = scan->relation->snapshot;
+	const char *text;
+
+	/* a node that was never executed */
+	if (!scan->is_bound)
+	{
+		scan->explain_only = true;
+		scan_bind(scan);
+	}
+	ExplainPropertyText("Lake Table", lake_name(scan->relation->relid), es);
+	if (snapshot != NULL)
+	{
+		ExplainPropertyInteger("Snapshot Id", NULL, snapshot->id, es);
+		text = snapshot_time(snapshot->timestamp_ms);
+		if (text != NULL)
+			ExplainPropertyText("Snapshot Time", text, es);
+	}
+	if (scan->counts)
+		ExplainPropertyText("Pushed Aggregate", "count(*)", es);
+	text = pushed_filter(scan, es);
+	if (text != NULL)
+		ExplainPropertyText("Pushed Filter", text, es);
+	text = deparsed_quals(scan, true, es);
+	if (text != NULL)
+		ExplainPropertyText("Local Filter", text, es);
+	explain_files(scan, es);
+	if (es->analyze)
+		explain_execution(scan, es);
+}

@@ -1,0 +1,254 @@
+/*
+ * Planner callbacks: which quals and columns go into the scan, and the paths.
+ *
+ * One path a table now.  Parameterised paths (join clauses as quals), partial
+ * paths and more aggregates are further calls beside the ones here.
+ */
+#include "fdw/fdw.h"
+
+#include "access/sysattr.h"
+#include "catalog/heap.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "server/compat.h"
+
+/*
+ * Sorts the quals into those that the scan decides and the rest.  Below a
+ * security barrier a qual runs early only if it is leakproof or no qual of a
+ * lower level stays behind: core's rule for index quals.
+ */
+static void
+classify_quals(const RelOptInfo *baserel, LakePlan *plan)
+{
+	PushScope	scope = {
+		.arena = lake_arena_of(CurrentMemoryContext),
+		.relation = plan->relation,
+		.varno = baserel->relid,
+		.value = pushdown_constant,
+	};
+	ListCell   *cell;
+
+	foreach(cell, baserel->baserestrictinfo)
+	{
+		RestrictInfo *info = lfirst(cell);
+		Predicate  *predicate;
+
+		/* a gating node above the scan evaluates these */
+		if (info->pseudoconstant)
+			continue;
+		if (restriction_is_securely_promotable(info, (RelOptInfo *) baserel) &&
+			pushdown_qual(&scope, info->clause, &predicate) != PUSH_NO)
+			plan->pushed = lappend(plan->pushed, info);
+		else
+			plan->local = lappend(plan->local, info);
+	}
+}
+
+/*
+ * The attributes that the nodes above and the local quals need.  The target
+ * list that GetForeignPlan is given may be a physical one, which names all.
+ */
+static Bitmapset *
+wanted_attnums(const RelOptInfo *baserel, List *local)
+{
+	Bitmapset  *attnums = NULL;
+	ListCell   *cell;
+
+	pull_varattnos((Node *) baserel->reltarget->exprs, baserel->relid,
+				   &attnums);
+	foreach(cell, local)
+	{
+		RestrictInfo *info = lfirst(cell);
+
+		pull_varattnos((Node *) info->clause, baserel->relid, &attnums);
+	}
+	return attnums;
+}
+
+/* rows of a lake table have no ctid and no xmin: their file and position do */
+static void
+refuse_system_columns(const LakePlan *plan)
+{
+	int			member = -1;
+	NameData	name;
+
+	while ((member = bms_next_member(plan->attnums, member)) >= 0)
+	{
+		int			attnum = member + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum >= 0)
+			break;
+		if (attnum == TableOidAttributeNumber)
+			continue;
+		name = SystemAttributeDefinition(attnum)->attname;
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("lake table %s has no system column \"%s\"",
+					   plan->relation->name, NameStr(name)),
+				errhint("Declare the columns _file and _pos to identify rows."));
+	}
+}
+
+void
+lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
+{
+	LakePlan   *plan = palloc0(sizeof *plan);
+
+	plan->relation = lake_relation_open(relid, NULL);
+	classify_quals(baserel, plan);
+	plan->attnums = wanted_attnums(baserel, plan->local);
+	refuse_system_columns(plan);
+	cost_estimate_size(root, baserel, plan);
+	baserel->fdw_private = plan;
+}
+
+void
+lakeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
+{
+	Cost		startup;
+	Cost		total;
+
+	cost_scan(root, baserel, baserel->fdw_private, &startup, &total);
+	add_path(baserel, (Path *)
+			 compat_foreignscan_path(root, baserel, NULL, baserel->rows,
+									 startup, total, NIL,
+									 baserel->lateral_relids, NULL, NIL));
+}
+
+/* count(*) without DISTINCT, ORDER BY, FILTER */
+static bool
+is_plain_count(const Aggref *aggregate)
+{
+	return aggregate->aggfnoid == F_COUNT_ && aggregate->aggstar &&
+		aggregate->aggfilter == NULL && aggregate->agglevelsup == 0 &&
+		aggregate->aggsplit == AGGSPLIT_SIMPLE;
+}
+
+/*
+ * The scan's target list if all that the grouped relation wants from its input
+ * is count(*); NIL otherwise.
+ */
+static List *
+count_tlist(const PathTarget *target)
+{
+	List	   *tlist = NIL;
+	List	   *parts = pull_var_clause((Node *) target->exprs,
+										PVC_INCLUDE_AGGREGATES |
+										PVC_RECURSE_WINDOWFUNCS |
+										PVC_INCLUDE_PLACEHOLDERS);
+	ListCell   *cell;
+
+	foreach(cell, parts)
+	{
+		Node	   *part = lfirst(cell);
+
+		if (!IsA(part, Aggref) || !is_plain_count((Aggref *) part))
+			return NIL;
+	}
+	tlist = add_to_flat_tlist(tlist, parts);
+	return tlist;
+}
+
+/*
+ * count(*) of a whole table as one row of the scan.  Whether metadata can
+ * answer it is seen when the scan runs; the same node counts otherwise.
+ */
+static void
+add_count_path(PlannerInfo *root, RelOptInfo *input_rel,
+			   RelOptInfo *output_rel)
+{
+	LakePlan   *plan = input_rel->fdw_private;
+	const Query *query = root->parse;
+	List	   *tlist;
+	Cost		startup;
+	Cost		total;
+
+	if (!query->hasAggs || query->groupClause != NIL ||
+		query->groupingSets != NIL || query->havingQual != NULL ||
+		input_rel->reloptkind != RELOPT_BASEREL ||
+		input_rel->baserestrictinfo != NIL ||
+		bms_membership(root->all_baserels) != BMS_SINGLETON)
+		return;
+	tlist = count_tlist(output_rel->reltarget);
+	if (tlist == NIL)
+		return;
+	cost_count(plan, &startup, &total);
+	add_path(output_rel, (Path *)
+			 compat_foreign_upper_path(root, output_rel, output_rel->reltarget,
+									   1, startup, total, NIL, NULL,
+									   list_make1(tlist)));
+}
+
+void
+lakeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
+						 RelOptInfo *input_rel, RelOptInfo *output_rel,
+						 void *extra)
+{
+	if (stage == UPPERREL_GROUP_AGG && input_rel->fdw_private != NULL)
+		add_count_path(root, input_rel, output_rel);
+}
+
+/* attributes as a list of integers; a whole row is all that exist */
+static List *
+attnum_list(const LakePlan *plan)
+{
+	List	   *attnums = NIL;
+	bool		whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber,
+										  plan->attnums);
+
+	for (int i = 0; i < plan->relation->column_count; i++)
+	{
+		AttrNumber	attnum = i + 1;
+
+		if (plan->relation->columns[i].field != NULL &&
+			(whole_row ||
+			 bms_is_member(attnum - FirstLowInvalidHeapAttributeNumber,
+						   plan->attnums)))
+			attnums = lappend_int(attnums, attnum);
+	}
+	return attnums;
+}
+
+/*
+ * Pushed quals are in the plan twice: as expressions that the scan makes its
+ * predicate of, and as quals that EvalPlanQual repeats.
+ */
+ForeignScan *
+lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
+				   ForeignPath *best_path, List *tlist, List *scan_clauses,
+				   Plan *outer_plan)
+{
+	LakePlan   *plan = rel->fdw_private;
+	List	   *pushed = NIL;
+	List	   *local = NIL;
+	ListCell   *cell;
+
+	if (IS_UPPER_REL(rel))
+		return make_foreignscan(tlist, NIL, 0, NIL, list_make1(NIL),
+								linitial(best_path->fdw_private), NIL,
+								outer_plan);
+	foreach(cell, scan_clauses)
+	{
+		RestrictInfo *info = lfirst(cell);
+
+		if (info->pseudoconstant)
+			continue;
+		if (list_member_ptr(plan->pushed, info))
+			pushed = lappend(pushed, info->clause);
+		else
+			local = lappend(local, info->clause);
+	}
+	return make_foreignscan(tlist, local, rel->relid, pushed,
+							list_make1(attnum_list(plan)), NIL,
+							copyObject(pushed), outer_plan);
+}

@@ -1,0 +1,541 @@
+/*
+ * Executor callbacks: tasks to batches to Datums to slots.
+ *
+ * Rows move in three strides.  A task is a file, a batch some thousand rows of
+ * it, and of a batch a run of selected rows is turned into Datums, column by
+ * column, before the first of them is returned; a slot is then filled by
+ * copying one Datum a column.  The runs start short, so that LIMIT 1 does not
+ * pay for rows that nobody fetches.
+ */
+#include "fdw/fdw.h"
+
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "server/compat.h"
+
+/* rows turned into Datums at once: 16 columns of them stay in the L2 cache */
+#define CONVERT_ROWS_FIRST 32
+#define CONVERT_ROWS_MAX 1024
+
+/* ---- values of expressions in pushed quals ---- */
+
+static ExprState *
+value_state(LakeScan *scan, Expr *expr)
+{
+	ListCell   *cell;
+	ScanValue  *value;
+	MemoryContext old_context;
+
+	foreach(cell, scan->values)
+	{
+		value = lfirst(cell);
+		if (value->expr == expr)
+			return value->state;
+	}
+	old_context = MemoryContextSwitchTo(scan->context);
+	value = palloc(sizeof *value);
+	value->expr = expr;
+	value->state = ExecInitExpr(expr, &scan->node->ss.ps);
+	scan->values = lappend(scan->values, value);
+	MemoryContextSwitchTo(old_context);
+	return value->state;
+}
+
+/*
+ * Is there a parameter whose value is not known without executing something?
+ * EXPLAIN (GENERIC_PLAN) comes without any.
+ */
+static bool
+has_open_parameter(Node *node, void *arg)
+{
+	const LakeScan *scan = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC ||
+			scan->node->ss.ps.state->es_param_list_info == NULL;
+	return expression_tree_walker(node, has_open_parameter, arg);
+}
+
+/* the PushValue of the executor */
+static bool
+scan_value(void *arg, Expr *expr, Datum *value, bool *is_null)
+{
+	LakeScan   *scan = arg;
+
+	if (scan->explain_only && has_open_parameter((Node *) expr, scan))
+		return false;
+	*value = ExecEvalExprSwitchContext(value_state(scan, expr),
+									   scan->node->ss.ps.ps_ExprContext,
+									   is_null);
+	return true;
+}
+
+static bool
+collect_parameters(Node *node, void *arg)
+{
+	Bitmapset **parameters = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*parameters = bms_add_member(*parameters, ((Param *) node)->paramid);
+	return expression_tree_walker(node, collect_parameters, arg);
+}
+
+/* ---- binding: quals to predicate, columns, files ---- */
+
+/*
+ * The predicate under the current values.  A qual that cannot be pushed after
+ * all (its value has no exact image, a column's type changed since planning) is
+ * evaluated here, row by row.
+ */
+static void
+bind_quals(LakeScan *scan)
+{
+	PushScope	scope = {
+		.arena = lake_arena_of(scan->bind_context),
+		.relation = scan->relation,
+		.varno = ((Scan *) scan->node->ss.ps.plan)->scanrelid,
+		.value = scan_value,
+		.value_arg = scan,
+	};
+	Predicate **children;
+	Predicate  *predicate;
+	int			count = 0;
+
+	scan->has_unknown = false;
+	scan->has_local = false;
+	children = lake_alloc_array(scope.arena, scan->qual_count + 1,
+								sizeof *children);
+	for (int i = 0; i < scan->qual_count; i++)
+	{
+		ScanQual   *qual = &scan->quals[i];
+		PushResult	result = pushdown_qual(&scope, qual->clause,
+										   &children[count]);
+
+		qual->is_local = result == PUSH_NO;
+		if (result == PUSH_DONE)
+			count++;
+		else if (result == PUSH_LATER)
+			scan->has_unknown = true;
+		else
+		{
+			scan->has_local = true;
+			if (qual->local == NULL)
+			{
+				MemoryContextSwitchTo(scan->context);
+				qual->local = ExecInitQual(list_make1(qual->clause),
+										   &scan->node->ss.ps);
+				MemoryContextSwitchTo(scan->bind_context);
+			}
+		}
+	}
+	predicate = predicate_normalize(scope.arena,
+									predicate_combine(scope.arena,
+													  PREDICATE_AND,
+													  children, count));
+	scan->predicate = predicate->op == PREDICATE_TRUE ? NULL : predicate;
+}
+
+/* what the plan wants, and what quals evaluated here need */
+static Bitmapset *
+returned_attnums(const LakeScan *scan)
+{
+	Index		varno = ((Scan *) scan->node->ss.ps.plan)->scanrelid;
+	Bitmapset  *attnums = NULL;
+	ListCell   *cell;
+
+	foreach(cell, scan->attnums)
+		attnums = bms_add_member(attnums, lfirst_int(cell) -
+								 FirstLowInvalidHeapAttributeNumber);
+	for (int i = 0; i < scan->qual_count; i++)
+	{
+		if (scan->quals[i].is_local)
+			pull_varattnos((Node *) scan->quals[i].clause, varno, &attnums);
+	}
+	return attnums;
+}
+
+static ColumnConverter *
+converter(LakeScan *scan, int attribute)
+{
+	const LakeColumn *column = &scan->relation->columns[attribute];
+
+	if (scan->converters[attribute] == NULL)
+		scan->converters[attribute] =
+			column_converter_create(scan->context, column->field->type,
+									column->type_oid, column->typmod,
+									column->name);
+	return scan->converters[attribute];
+}
+
+static void
+bind_columns(LakeScan *scan)
+{
+	Bitmapset  *attnums = returned_attnums(scan);
+	int			member = -1;
+
+	scan->column_count = 0;
+	scan->columns = palloc0(sizeof(ScanColumn) *
+							(bms_num_members(attnums) + 1));
+	while ((member = bms_next_member(attnums, member)) >= 0)
+	{
+		int			attribute = member + FirstLowInvalidHeapAttributeNumber - 1;
+		ScanColumn *column = &scan->columns[scan->column_count];
+
+		/* a column that was dropped since planning reads as NULL */
+		if (scan->relation->columns[attribute].field == NULL)
+			continue;
+		column->attribute = attribute;
+		column->converter = converter(scan, attribute);
+		column->values = palloc(sizeof(Datum) * CONVERT_ROWS_MAX);
+		column->nulls = palloc(sizeof(bool) * CONVERT_ROWS_MAX);
+		scan->column_count++;
+	}
+}
+
+static void
+bind_files(LakeScan *scan)
+{
+	LakeRelation *relation = scan->relation;
+	uint64		bytes_before = relation->store->bytes_read;
+
+	scan->plan = NULL;
+	if (relation->snapshot == NULL)
+		return;
+	scan->plan = relation->table->format->plan(lake_arena_of(scan->bind_context),
+											   relation->table,
+											   relation->store,
+											   relation->snapshot,
+											   scan->predicate);
+	scan->plan_bytes += relation->store->bytes_read - bytes_before;
+}
+
+void
+scan_bind(LakeScan *scan)
+{
+	TupleTableSlot *slot = scan->node->ss.ss_ScanTupleSlot;
+	MemoryContext old_context;
+	LakeFrame	frame;
+
+	lake_frame_push(&frame, "planning the scan of", scan->title);
+	old_context = MemoryContextSwitchTo(scan->bind_context);
+	bind_quals(scan);
+	bind_columns(scan);
+	bind_files(scan);
+	MemoryContextSwitchTo(old_context);
+	lake_frame_pop(&frame);
+
+	/* attributes that the scan does not return stay NULL from here on */
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	scan->is_bound = true;
+}
+
+static void
+add_counters(TaskReaderCounters *sum, const TaskReaderCounters *add)
+{
+	sum->row_groups_total += add->row_groups_total;
+	sum->row_groups_skipped += add->row_groups_skipped;
+	sum->pages_skipped += add->pages_skipped;
+	sum->rows_deleted += add->rows_deleted;
+	sum->rows_filtered += add->rows_filtered;
+}
+
+TaskReaderCounters
+scan_counters(const LakeScan *scan)
+{
+	TaskReaderCounters sum = scan->counters;
+
+	if (scan->reader != NULL)
+		add_counters(&sum, task_reader_counters(scan->reader));
+	return sum;
+}
+
+static void
+unbind(LakeScan *scan)
+{
+	scan->counters = scan_counters(scan);
+	scan->reader = NULL;
+	scan->plan = NULL;
+	scan->columns = NULL;
+	scan->is_bound = false;
+	MemoryContextReset(scan->bind_context);
+}
+
+/* ---- rows ---- */
+
+static void
+create_reader(LakeScan *scan)
+{
+	LakeArena  *arena = lake_arena_of(scan->bind_context);
+	const LakeRelation *relation = scan->relation;
+	const LakeField **fields = lake_alloc_array(arena, scan->column_count + 1,
+												sizeof *fields);
+	TaskReaderOptions options = {
+		.store = relation->store,
+		.schema = relation->schema,
+		.schema_count = relation->table->schema_count,
+		.schemas = relation->table->schemas,
+		.column_count = scan->column_count,
+		.columns = fields,
+		.predicate = scan->predicate,
+		.name_mapping = relation->table->name_mapping,
+		.truncate_nanoseconds = lake_truncate_nanoseconds,
+	};
+
+	for (int i = 0; i < scan->column_count; i++)
+		fields[i] = relation->columns[scan->columns[i].attribute].field;
+	scan->reader = task_reader_create(arena, &options);
+}
+
+/*
+ * Begins the next task; false after the last.  Rows of a file of which nothing
+ * but their number matters come from its manifest entry.
+ */
+static bool
+begin_task(LakeScan *scan)
+{
+	const ScanTask *task;
+
+	if (scan->plan == NULL || scan->next_task >= scan->plan->task_count)
+		return false;
+	task = &scan->plan->tasks[scan->next_task++];
+	if (scan->column_count == 0 && scan->predicate == NULL &&
+		task->delete_count == 0 && task->record_count >= 0)
+	{
+		scan->row = 0;
+		scan->row_count = task->record_count;
+		return true;
+	}
+	if (scan->reader == NULL)
+		create_reader(scan);
+	task_reader_begin(scan->reader, task);
+	scan->in_task = true;
+	return true;
+}
+
+/* turns the next selected rows of the batch into Datums */
+static void
+convert_rows(LakeScan *scan)
+{
+	uint32		left = scan->batch.selected_count - scan->batch_next;
+	uint32		count = Min(left, scan->convert_rows);
+	const uint32 *selection = scan->batch.selection + scan->batch_next;
+	MemoryContext old_context = MemoryContextSwitchTo(scan->row_context);
+
+	if (scan->column_count == 0)
+		count = left;
+	for (int i = 0; i < scan->column_count; i++)
+	{
+		ScanColumn *column = &scan->columns[i];
+
+		column_converter_convert(column->converter,
+								 task_reader_column(scan->reader, i),
+								 selection, count, scan->row_context,
+								 column->values, column->nulls);
+	}
+	MemoryContextSwitchTo(old_context);
+	scan->batch_next += count;
+	scan->convert_rows = Min(scan->convert_rows * 4, CONVERT_ROWS_MAX);
+	scan->row = 0;
+	scan->row_count = count;
+}
+
+/* makes row .. row_count - 1 available; false at the end */
+static bool
+next_rows(LakeScan *scan)
+{
+	LakeFrame	frame;
+
+	if (!scan->is_bound)
+		scan_bind(scan);
+	lake_frame_push(&frame, "scanning", scan->title);
+	MemoryContextReset(scan->row_context);
+	scan->row = scan->row_count = 0;
+	while (scan->row == scan->row_count)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (scan->in_task && scan->batch_next < scan->batch.selected_count)
+			convert_rows(scan);
+		else if (scan->in_task &&
+				 task_reader_next(scan->reader, &scan->batch))
+			scan->batch_next = 0;
+		else
+		{
+			scan->in_task = false;
+			scan->batch.selected_count = scan->batch_next = 0;
+			if (!begin_task(scan))
+				break;
+		}
+	}
+	lake_frame_pop(&frame);
+	return scan->row < scan->row_count;
+}
+
+static inline void
+fill_slot(const LakeScan *scan, TupleTableSlot *slot)
+{
+	const ScanColumn *column = scan->columns;
+	const ScanColumn *end = column + scan->column_count;
+	uint64		row = scan->row;
+
+	for (; column < end; column++)
+	{
+		slot->tts_values[column->attribute] = column->values[row];
+		slot->tts_isnull[column->attribute] = column->nulls[row];
+	}
+}
+
+/* the pushed quals that turned out not to be pushable */
+static bool
+passes_local(LakeScan *scan, TupleTableSlot *slot)
+{
+	ExprContext *econtext = scan->node->ss.ps.ps_ExprContext;
+
+	econtext->ecxt_scantuple = slot;
+	for (int i = 0; i < scan->qual_count; i++)
+	{
+		if (scan->quals[i].is_local &&
+			!ExecQual(scan->quals[i].local, econtext))
+		{
+			ResetExprContext(econtext);
+			return false;
+		}
+	}
+	return true;
+}
+
+static TupleTableSlot *
+return_count(LakeScan *scan, TupleTableSlot *slot)
+{
+	int64		count = 0;
+
+	if (scan->is_done)
+		return slot;
+	while (next_rows(scan))
+	{
+		if (scan->row_count > PG_INT64_MAX ||
+			pg_add_s64_overflow(count, scan->row_count, &count))
+			ereport(ERROR,
+					errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					errmsg("bigint out of range"));
+	}
+	scan->is_done = true;
+	slot->tts_values[0] = Int64GetDatum(count);
+	slot->tts_isnull[0] = false;
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* ---- callbacks ---- */
+
+static Oid
+scanned_relation(ForeignScanState *node)
+{
+	const ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	int			rtindex;
+
+	if (node->ss.ss_currentRelation != NULL)
+		return RelationGetRelid(node->ss.ss_currentRelation);
+	rtindex = bms_next_member(compat_scan_relids(plan), -1);
+	return exec_rt_fetch(rtindex, node->ss.ps.state)->relid;
+}
+
+void
+lakeBeginForeignScan(ForeignScanState *node, int eflags)
+{
+	const ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	EState	   *estate = node->ss.ps.state;
+	MemoryContext context;
+	MemoryContext old_context;
+	LakeScan   *scan;
+	ListCell   *cell;
+
+	context = AllocSetContextCreate(estate->es_query_cxt, "lake scan",
+									ALLOCSET_DEFAULT_SIZES);
+	old_context = MemoryContextSwitchTo(context);
+	scan = palloc0(sizeof *scan);
+	scan->node = node;
+	scan->context = context;
+	scan->bind_context = AllocSetContextCreate(context, "lake scan files",
+											   ALLOCSET_DEFAULT_SIZES);
+	scan->row_context = AllocSetContextCreate(context, "lake scan rows",
+											  ALLOCSET_DEFAULT_SIZES);
+	scan->explain_only = (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
+	scan->counts = plan->scan.scanrelid == 0;
+	scan->convert_rows = CONVERT_ROWS_FIRST;
+	scan->relation = lake_relation_open(scanned_relation(node),
+										estate->es_snapshot);
+	scan->plan_bytes = scan->relation->store->bytes_read;
+	scan->title = scan->relation->snapshot == NULL ? scan->relation->name :
+		psprintf("%s at snapshot " INT64_FORMAT, scan->relation->name,
+				 scan->relation->snapshot->id);
+	scan->converters = palloc0(sizeof *scan->converters *
+							   Max(scan->relation->column_count, 1));
+	scan->attnums = list_nth(plan->fdw_private, LAKE_PRIVATE_ATTNUMS);
+	scan->quals = palloc0(sizeof *scan->quals *
+						  (list_length(plan->fdw_exprs) + 1));
+	foreach(cell, plan->fdw_exprs)
+		scan->quals[scan->qual_count++].clause = lfirst(cell);
+	collect_parameters((Node *) plan->fdw_exprs, &scan->value_params);
+	node->fdw_state = scan;
+	if (scan->explain_only)
+		scan_bind(scan);
+	MemoryContextSwitchTo(old_context);
+}
+
+TupleTableSlot *
+lakeIterateForeignScan(ForeignScanState *node)
+{
+	LakeScan   *scan = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(slot);
+	if (unlikely(scan->counts))
+		return return_count(scan, slot);
+	for (;;)
+	{
+		if (unlikely(scan->row == scan->row_count) && !next_rows(scan))
+			return slot;
+		fill_slot(scan, slot);
+		scan->row++;
+		ExecStoreVirtualTuple(slot);
+		if (likely(!scan->has_local) || passes_local(scan, slot))
+			return slot;
+		ExecClearTuple(slot);
+	}
+}
+
+void
+lakeReScanForeignScan(ForeignScanState *node)
+{
+	LakeScan   *scan = node->fdw_state;
+
+	if (scan->is_bound &&
+		bms_overlap(node->ss.ps.chgParam, scan->value_params))
+		unbind(scan);
+	scan->next_task = 0;
+	scan->in_task = false;
+	scan->convert_rows = CONVERT_ROWS_FIRST;
+	scan->row = scan->row_count = 0;
+	scan->is_done = false;
+}
+
+void
+lakeEndForeignScan(ForeignScanState *node)
+{
+	LakeScan   *scan = node->fdw_state;
+
+	if (scan == NULL)
+		return;
+	node->fdw_state = NULL;
+	MemoryContextDelete(scan->context);
+}
