@@ -103,6 +103,8 @@ typedef struct ParquetFile ParquetFile;
 #define PARQUET_MAX_PAGE_BYTES		((size_t) 512 << 20)
 #define PARQUET_MAX_SCHEMA_NODES	100000
 #define PARQUET_MAX_NESTING			200
+/* elements of lists, NULLs and empty lists included, a read and leaf */
+#define PARQUET_MAX_BATCH_LEVELS	((uint32_t) 1 << 27)
 
 /*
  * Reads and checks the footer.  CORRUPT for broken files, UNSUPPORTED for
@@ -142,7 +144,8 @@ typedef struct ParquetStatistics
 	/*
 	 * A vector of two values in the field's layout, min and max; an absent one
 	 * is NULL.  Text and binary bounds may be truncated: min is a lower, max an
-	 * upper bound.
+	 * upper bound.  NaNs are outside of the bounds of floating-point numbers: a
+	 * row group may have some whatever max says.
 	 */
 	LakeVector	bounds;
 	bool		has_min;

@@ -1,0 +1,427 @@
+/*
+ * A leaf of a row group: its pages one after the other, its dictionary, and the
+ * vectors of leaves that are columns by themselves.
+ *
+ * Skipping only counts; the rows are passed when something is read after them,
+ * so that a column of which nothing more is wanted costs nothing.  Byte arrays
+ * point into the memory of their page, which is kept until the next read.
+ */
+#include "parquet/parquet_int.h"
+
+#include <string.h>
+
+/* a key of caches; dictionaries of one process never share one */
+static uint64_t last_dictionary_id;
+
+void
+leaf_init(LeafReader *leaf, LakeArena *arena, const ParquetFile *file,
+		  const ParquetNode *node, CodecContext *context,
+		  ParquetReaderCounters *counters)
+{
+	memset(leaf, 0, sizeof *leaf);
+	leaf->arena = arena;
+	leaf->chunk_arena = lake_arena_create(arena, "Parquet dictionary");
+	leaf->file = file;
+	leaf->node = node;
+	leaf->counters = counters;
+	page_stream_init(&leaf->stream, arena, context);
+}
+
+static void
+drop_page(LeafReader *leaf, Page **page)
+{
+	page_stream_recycle(&leaf->stream, *page);
+	*page = NULL;
+}
+
+void
+leaf_begin(LeafReader *leaf, int row_group)
+{
+	const ParquetChunk *chunk =
+		&leaf->file->row_groups[row_group].chunks[leaf->node->field.leaf];
+	uint64_t	start;
+	uint64_t	end;
+
+	parquet_chunk_check(leaf->file, row_group, leaf->node, &start, &end);
+	drop_page(leaf, &leaf->page);
+	drop_page(leaf, &leaf->retired);
+	drop_page(leaf, &leaf->dict_page);
+	lake_arena_reset(leaf->chunk_arena);
+	leaf->dict = NULL;
+	leaf->unread = (uint64_t) chunk->value_count;
+	leaf->pending = 0;
+	leaf->announced = false;
+	leaf->left = 0;
+	leaf->block_len = 0;
+	leaf->block_pos = 0;
+	page_stream_begin(&leaf->stream, leaf->file->file, chunk->codec, start,
+					  end);
+}
+
+void *
+leaf_reserve(LeafReader *leaf, void *buffer, size_t *capacity, size_t size)
+{
+	size_t		wanted = *capacity + *capacity / 2;
+
+	if (size <= *capacity)
+		return buffer;
+	if (wanted < size)
+		wanted = size;
+	buffer = lake_realloc(leaf->arena, buffer, *capacity, wanted);
+	*capacity = wanted;
+	return buffer;
+}
+
+/* ---- pages ---- */
+
+/* values of a leaf's layout from a decoder; out has room for count of them */
+static void
+decode_values(LeafReader *leaf, ValueDecoder *decoder, void *out,
+			  uint32_t count)
+{
+	const ParquetField *field = &leaf->node->field;
+
+	if (!values_need_conversion(field))
+	{
+		value_decoder_read(decoder, out, count);
+		return;
+	}
+	leaf->raw = leaf_reserve(leaf, leaf->raw, &leaf->raw_capacity,
+							 (size_t) count * sizeof *leaf->raw);
+	value_decoder_read(decoder, leaf->raw, count);
+	values_convert(field, leaf->raw, out, count);
+}
+
+/* can a page of so many bytes have so many values?  (PLAIN) */
+static bool
+is_count_possible(const ParquetField *field, uint64_t count, uint64_t size)
+{
+	static const uint8_t widths[] = {0, 4, 8, 12, 4, 8, 4, 0};
+	uint64_t	width = widths[field->physical];
+
+	if (field->physical == PARQUET_BOOLEAN)
+		return count <= size * 8;
+	if (field->physical == PARQUET_FIXED_LEN_BYTE_ARRAY)
+		width = (uint64_t) field->type_length;
+	return count <= size / width;
+}
+
+static void
+load_dictionary(LeafReader *leaf)
+{
+	const ParquetField *field = &leaf->node->field;
+	const PageHeader *header = &leaf->header;
+	LakeDictionary *dict;
+	ValueDecoder decoder;
+	void	   *values;
+
+	if (leaf->dict != NULL)
+		lake_throw(LAKE_ERROR_CORRUPT, "a column chunk has two dictionaries");
+	if (header->encoding != PARQUET_ENCODING_PLAIN &&
+		header->encoding != PARQUET_ENCODING_PLAIN_DICTIONARY)
+		lake_throw(LAKE_ERROR_UNSUPPORTED,
+				   "dictionary pages of encoding %d are not supported",
+				   header->encoding);
+	if (!is_count_possible(field, header->value_count, header->size))
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "a dictionary of %u bytes says %u values", header->size,
+				   header->value_count);
+	leaf->dict_page = page_stream_load(&leaf->stream, header);
+	dict = lake_alloc(leaf->chunk_arena, sizeof *dict);
+	dict->id = ++last_dictionary_id;
+	dict->layout = field->layout;
+	dict->count = header->value_count;
+	values = lake_alloc_raw(leaf->chunk_arena,
+							(size_t) dict->count *
+							vector_layout_width(dict->layout));
+	dict->values = values;
+	value_decoder_init(&decoder, leaf->chunk_arena, PARQUET_ENCODING_PLAIN,
+					   field->physical, field->type_length,
+					   (LakeBytes) {leaf->dict_page->bytes,
+					   leaf->dict_page->size}, dict->count);
+	decode_values(leaf, &decoder, values, dict->count);
+	leaf->dict = dict;
+	/* converted or copied values do not need the page */
+	if (field->layout != VECTOR_BYTES)
+		drop_page(leaf, &leaf->dict_page);
+}
+
+void
+leaf_announce(LeafReader *leaf)
+{
+	PageHeader *header = &leaf->header;
+
+	while (!leaf->announced)
+	{
+		if (leaf->unread == 0 || !page_stream_next(&leaf->stream, header))
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "the pages of a column chunk end %llu values too early",
+					   (unsigned long long) leaf->unread);
+		if (header->type == PAGE_DICTIONARY)
+			load_dictionary(leaf);
+		if ((header->type != PAGE_DATA && header->type != PAGE_DATA_V2) ||
+			header->value_count == 0)
+			continue;
+		if (header->value_count > leaf->unread)
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "the pages of a column chunk have more values than it says");
+		leaf->announced = true;
+	}
+}
+
+void
+leaf_pass(LeafReader *leaf)
+{
+	leaf->unread -= leaf->header.value_count;
+	leaf->announced = false;
+	leaf->counters->pages_skipped++;
+}
+
+static void
+start_levels(LeafReader *leaf, ByteCursor *cursor)
+{
+	const PageHeader *header = &leaf->header;
+	const ParquetNode *node = leaf->node;
+	LakeBytes	levels;
+
+	if (header->type == PAGE_DATA)
+	{
+		levels_init_v1(&leaf->rep, cursor, header->rep_encoding,
+					   node->repeated, header->value_count);
+		levels_init_v1(&leaf->def, cursor, header->def_encoding,
+					   node->defined, header->value_count);
+		return;
+	}
+	levels.data = cursor_take(cursor, header->rep_size);
+	levels.len = header->rep_size;
+	levels_init(&leaf->rep, levels, node->repeated);
+	levels.data = cursor_take(cursor, header->def_size);
+	levels.len = header->def_size;
+	levels_init(&leaf->def, levels, node->defined);
+}
+
+void
+leaf_open(LeafReader *leaf)
+{
+	const PageHeader *header = &leaf->header;
+	const ParquetField *field = &leaf->node->field;
+	ByteCursor	cursor;
+	LakeBytes	rest;
+
+	/* only plain byte arrays outlive their page in a vector */
+	if (leaf->page != NULL && field->layout == VECTOR_BYTES && !leaf->coded)
+	{
+		leaf->page->next = leaf->retired;
+		leaf->retired = leaf->page;
+		leaf->page = NULL;
+	}
+	else
+		drop_page(leaf, &leaf->page);
+	leaf->page = page_stream_load(&leaf->stream, header);
+	cursor_init(&cursor, leaf->page->bytes, leaf->page->size, "Parquet page");
+	start_levels(leaf, &cursor);
+	rest.data = cursor.pos;
+	rest.len = cursor_left(&cursor);
+	leaf->coded = header->encoding == PARQUET_ENCODING_RLE_DICTIONARY ||
+		header->encoding == PARQUET_ENCODING_PLAIN_DICTIONARY;
+	if (!leaf->coded)
+		value_decoder_init(&leaf->values, leaf->page->arena,
+						   header->encoding, field->physical,
+						   field->type_length, rest, header->value_count);
+	else if (leaf->dict != NULL)
+		codes_init(&leaf->codes, rest, leaf->dict->count);
+	else
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "a page is coded by a dictionary that the column chunk does not have");
+	leaf->unread -= header->value_count;
+	leaf->announced = false;
+	leaf->left = header->value_count;
+	leaf->counters->pages_read++;
+}
+
+/* ---- values ---- */
+
+void
+leaf_start(LeafReader *leaf)
+{
+	drop_page(leaf, &leaf->retired);
+	leaf->sink.empty = true;
+	leaf->sink.dict = NULL;
+	leaf->level_count = 0;
+	leaf->value_count = 0;
+}
+
+static uint8_t *
+reserve_values(LeafReader *leaf, uint32_t count)
+{
+	ValueSink  *sink = &leaf->sink;
+	size_t		width = vector_layout_width(leaf->node->field.layout);
+
+	sink->values = leaf_reserve(leaf, sink->values, &sink->values_capacity,
+								(size_t) count * width);
+	return sink->values;
+}
+
+static uint32_t *
+reserve_codes(LeafReader *leaf, uint32_t count)
+{
+	ValueSink  *sink = &leaf->sink;
+
+	sink->codes = leaf_reserve(leaf, sink->codes, &sink->codes_capacity,
+							   (size_t) count * sizeof *sink->codes);
+	return sink->codes;
+}
+
+void
+leaf_take_values(LeafReader *leaf, uint32_t at, uint32_t count)
+{
+	ValueSink  *sink = &leaf->sink;
+	size_t		width = vector_layout_width(leaf->node->field.layout);
+
+	if (sink->empty)
+	{
+		sink->empty = false;
+		sink->dict = leaf->coded ? leaf->dict : NULL;
+	}
+	if (leaf->coded && sink->dict != NULL)
+	{
+		codes_read(&leaf->codes, reserve_codes(leaf, at + count) + at, count);
+		return;
+	}
+	/* the writer fell back from the dictionary to plain values */
+	if (sink->dict != NULL)
+	{
+		values_look_up(sink->dict, sink->codes, reserve_values(leaf, at), at);
+		sink->dict = NULL;
+	}
+	reserve_values(leaf, at + count);
+	if (leaf->coded)
+	{
+		codes_read(&leaf->codes, reserve_codes(leaf, count), count);
+		values_look_up(leaf->dict, sink->codes,
+					   sink->values + (size_t) at * width, count);
+	}
+	else
+		decode_values(leaf, &leaf->values, sink->values + (size_t) at * width,
+					  count);
+}
+
+void
+leaf_skip_values(LeafReader *leaf, uint64_t count)
+{
+	if (leaf->coded)
+		codes_skip(&leaf->codes, count);
+	else
+		value_decoder_skip(&leaf->values, count);
+}
+
+/* ---- flat columns ---- */
+
+static void
+skip_flat(LeafReader *leaf)
+{
+	while (leaf->pending > 0)
+	{
+		uint32_t	count;
+
+		if (leaf->left == 0)
+		{
+			leaf_announce(leaf);
+			if (leaf->header.value_count <= leaf->pending)
+			{
+				leaf->pending -= leaf->header.value_count;
+				leaf_pass(leaf);
+				continue;
+			}
+			leaf_open(leaf);
+		}
+		count = leaf->left < leaf->pending ? leaf->left :
+			(uint32_t) leaf->pending;
+		leaf_skip_values(leaf, levels_skip(&leaf->def, count));
+		leaf->left -= count;
+		leaf->pending -= count;
+	}
+}
+
+/*
+ * The next count rows of the page to slot at and after.  Returns whether one of
+ * them is NULL.
+ */
+static bool
+take_flat(LeafReader *leaf, uint32_t at, uint32_t count)
+{
+	ValueSink  *sink = &leaf->sink;
+	uint8_t    *nulls;
+	uint32_t	dense;
+
+	if (leaf->node->defined == 0 || levels_all_max(&leaf->def, count))
+	{
+		levels_skip(&leaf->def, count);
+		leaf_take_values(leaf, at, count);
+		return false;
+	}
+	leaf->nulls = leaf_reserve(leaf, leaf->nulls, &leaf->nulls_capacity,
+							   at + count);
+	nulls = leaf->nulls + at;
+	dense = (uint32_t) levels_read_nulls(&leaf->def, nulls, count);
+	leaf_take_values(leaf, at, dense);
+	if (dense == count)
+		return false;
+	if (sink->dict != NULL)
+		values_spread(reserve_codes(leaf, at + count) + at,
+					  sizeof *sink->codes, nulls, count, dense);
+	else
+	{
+		size_t		width = vector_layout_width(leaf->node->field.layout);
+
+		values_spread(reserve_values(leaf, at + count) + (size_t) at * width,
+					  width, nulls, count, dense);
+	}
+	return true;
+}
+
+const LakeVector *
+leaf_read_flat(LeafReader *leaf, uint32_t count)
+{
+	LakeVector *vector = &leaf->vector;
+	bool		has_nulls = false;
+	uint32_t	done = 0;
+
+	leaf_start(leaf);
+	skip_flat(leaf);
+	while (done < count)
+	{
+		uint32_t	step;
+
+		if (leaf->left == 0)
+		{
+			leaf_announce(leaf);
+			leaf_open(leaf);
+		}
+		step = leaf->left < count - done ? leaf->left : count - done;
+		if (take_flat(leaf, done, step))
+		{
+			if (!has_nulls)
+				memset(leaf->nulls, 0, done);
+			has_nulls = true;
+		}
+		else if (has_nulls)
+		{
+			leaf->nulls = leaf_reserve(leaf, leaf->nulls,
+									   &leaf->nulls_capacity, done + step);
+			memset(leaf->nulls + done, 0, step);
+		}
+		leaf->left -= step;
+		done += step;
+	}
+	memset(vector, 0, sizeof *vector);
+	vector->layout = leaf->node->field.layout;
+	vector->count = count;
+	vector->nulls = has_nulls ? leaf->nulls : NULL;
+	vector->dict = leaf->sink.dict;
+	if (vector->dict != NULL)
+		vector->codes = leaf->sink.codes;
+	else
+		vector->values = leaf->sink.values;
+	return vector;
+}

@@ -1,0 +1,374 @@
+/*
+ * What the files of this folder share: Thrift reading, the parsed footer, and
+ * the three layers of reading (pages, a leaf's values, a field's vectors).
+ *
+ * A leaf is a column of the file in Parquet's sense; a column of a
+ * ParquetReader is a top-level field, which has one leaf or many.
+ */
+#ifndef LAKE_PARQUET_INT_H
+#define LAKE_PARQUET_INT_H
+
+#include "base/bytes.h"
+#include "codec/codec.h"
+#include "parquet/encoding.h"
+#include "parquet/parquet.h"
+
+/* ---- Thrift compact protocol ---- */
+
+enum
+{
+	THRIFT_STOP,
+	THRIFT_TRUE,
+	THRIFT_FALSE,
+	THRIFT_BYTE,
+	THRIFT_I16,
+	THRIFT_I32,
+	THRIFT_I64,
+	THRIFT_DOUBLE,
+	THRIFT_BINARY,
+	THRIFT_LIST,
+	THRIFT_SET,
+	THRIFT_MAP,
+	THRIFT_STRUCT,
+	THRIFT_UUID
+};
+
+/* start a struct with {0}: ids are stored as differences */
+typedef struct ThriftField
+{
+	int			type;
+	int32_t		id;
+} ThriftField;
+
+/*
+ * All throw CORRUPT on truncated or malformed input and on a value of another
+ * type than asked for; integers of any size are taken where they fit.
+ */
+
+/* the next field's head; false at the end of the struct */
+extern bool thrift_next(ByteCursor *cursor, ThriftField *field);
+extern int64_t thrift_i64(ByteCursor *cursor, const ThriftField *field);
+extern int32_t thrift_i32(ByteCursor *cursor, const ThriftField *field);
+extern bool thrift_bool(ByteCursor *cursor, const ThriftField *field);
+/* borrowed from the cursor's input */
+extern LakeBytes thrift_binary(ByteCursor *cursor, const ThriftField *field);
+/* checks that a struct follows, whose fields the caller reads */
+extern void thrift_struct(ByteCursor *cursor, const ThriftField *field);
+/*
+ * The number of elements, never above the bytes that are left; element is
+ * what to give to the functions above for each of them.
+ */
+extern uint32_t thrift_list(ByteCursor *cursor, const ThriftField *field,
+							ThriftField *element);
+extern void thrift_skip(ByteCursor *cursor, const ThriftField *field);
+/* the same for an element of a list, where a boolean takes a byte */
+extern void thrift_skip_element(ByteCursor *cursor,
+								const ThriftField *element);
+/*
+ * Bytes of the struct at the cursor, which does not move.  False when the input
+ * ends inside of it.
+ */
+extern bool thrift_measure_struct(const ByteCursor *cursor, size_t *size);
+
+/* ---- footer ---- */
+
+/*
+ * A field with its levels.  field comes first: every ParquetField of a file is
+ * the field of a node.
+ *
+ * A definition level below `defined` means that the field is NULL or in
+ * something that is NULL or empty.  For lists and maps, `repeated` is the
+ * repetition level at which a further element of the same list begins, and a
+ * definition level of at least `element` says that there is an element.
+ */
+typedef struct ParquetNode
+{
+	ParquetField field;
+	uint16_t	defined;
+	uint16_t	repeated;
+	uint16_t	element;
+	/* leaves below this node: first_leaf .. first_leaf + leaf_count - 1 */
+	int			first_leaf;
+	int			leaf_count;
+} ParquetNode;
+
+static inline const ParquetNode *
+parquet_node(const ParquetField *field)
+{
+	return (const ParquetNode *) field;
+}
+
+/* what reading this chunk would need and we do not have */
+typedef enum ParquetRefusal
+{
+	PARQUET_REFUSE_NONE,
+	PARQUET_REFUSE_ENCRYPTED,
+	PARQUET_REFUSE_ELSEWHERE	/* its pages are in another file */
+} ParquetRefusal;
+
+/* a column chunk; checked by parquet_chunk_check before its pages are read */
+typedef struct ParquetChunk
+{
+	int64_t		value_count;	/* levels, that is with NULLs */
+	int64_t		data_offset;	/* in the file */
+	int64_t		dict_offset;	/* 0 = none given */
+	int64_t		size;			/* bytes of all pages with their headers */
+	LakeBytes	statistics;		/* Thrift, in the footer; empty if absent */
+	int32_t		physical;
+	int32_t		codec;			/* Parquet's number */
+	ParquetRefusal refusal;
+} ParquetChunk;
+
+typedef struct ParquetRowGroup
+{
+	int64_t		rows;
+	int64_t		first_row;
+	ParquetChunk *chunks;		/* one a leaf */
+} ParquetRowGroup;
+
+typedef struct ParquetProperty
+{
+	const char *key;
+	const char *value;
+} ParquetProperty;
+
+struct ParquetFile
+{
+	LakeFile   *file;			/* borrowed */
+	uint64_t	data_end;		/* where the footer begins */
+	int64_t		rows;
+	int			row_group_count;
+	ParquetRowGroup *row_groups;
+	/* schema */
+	int			field_count;
+	const ParquetField **fields;
+	int			leaf_count;
+	const ParquetNode **leaves;
+	bool		has_field_ids;
+	/* per leaf: is the order of min_value and max_value declared? */
+	bool	   *ordered;
+	uint32_t	property_count;
+	ParquetProperty *properties;
+	const char *created_by;		/* NULL when absent */
+};
+
+/*
+ * Is the file's writer this application ("parquet-mr") in a version before
+ * major.minor.patch?  An unreadable version is before all.
+ */
+extern bool parquet_written_before(const ParquetFile *file,
+								   const char *application, int major,
+								   int minor, int patch);
+/*
+ * Where the pages of a chunk are, after checking it against its leaf, its row
+ * group and the file's size.  UNSUPPORTED when it is encrypted or elsewhere.
+ */
+extern void parquet_chunk_check(const ParquetFile *file, int row_group,
+								const ParquetNode *leaf, uint64_t *start,
+								uint64_t *end);
+
+/* ---- schema ---- */
+
+/*
+ * Reads the footer's list of schema elements and fills the schema's fields of
+ * file.
+ */
+extern void parquet_schema_read(LakeArena *arena, ByteCursor *cursor,
+								const ThriftField *field, ParquetFile *file);
+/* dotted path of a field, for messages; in arena */
+extern const char *parquet_field_path(LakeArena *arena,
+									  const ParquetField *field);
+
+/* ---- pages ---- */
+
+typedef struct PageHeader
+{
+	int32_t		type;			/* PAGE_DATA, ... */
+	uint32_t	size;			/* bytes after decompression, levels too */
+	uint32_t	stored_size;	/* bytes in the file */
+	bool		has_crc;
+	uint32_t	crc;
+	uint32_t	value_count;	/* levels, or entries of a dictionary */
+	int32_t		encoding;
+	/* v1 */
+	int32_t		def_encoding;
+	int32_t		rep_encoding;
+	/* v2 */
+	uint32_t	row_count;
+	uint32_t	def_size;
+	uint32_t	rep_size;
+	bool		compressed;
+	uint64_t	offset;			/* of the page's bytes, after the header */
+} PageHeader;
+
+enum
+{
+	PAGE_DATA,
+	PAGE_INDEX,
+	PAGE_DICTIONARY,
+	PAGE_DATA_V2
+};
+
+/* the memory of a loaded page, reused for later ones */
+typedef struct Page
+{
+	struct Page *next;
+	LakeArena  *arena;			/* what its decoder puts together */
+	uint8_t    *bytes;
+	size_t		capacity;		/* without PARQUET_PAGE_SLACK */
+	size_t		size;
+} Page;
+
+/*
+ * Walks the pages of one column chunk.  The window holds the part of the chunk
+ * that was fetched; it follows what is asked for.
+ */
+typedef struct PageStream
+{
+	LakeArena  *arena;			/* owns the buffers */
+	LakeFile   *file;
+	CodecContext *context;		/* shared */
+	LakeCodec	codec;
+	uint64_t	pos;			/* next header, offset in the file */
+	uint64_t	end;			/* of the chunk */
+	uint8_t    *window;
+	size_t		window_capacity;
+	uint64_t	window_offset;	/* in the file */
+	size_t		window_len;
+	Page	   *spare;			/* pages not in use */
+} PageStream;
+
+extern void page_stream_init(PageStream *stream, LakeArena *arena,
+							 CodecContext *context);
+extern void page_stream_begin(PageStream *stream, LakeFile *file,
+							  int32_t codec, uint64_t start, uint64_t end);
+/*
+ * The next page's header; false at the end of the chunk.  The page's bytes are
+ * passed, whether they are loaded or not.
+ */
+extern bool page_stream_next(PageStream *stream, PageHeader *header);
+/*
+ * Fetches, checks and decompresses the page: its bytes as they were before
+ * compression, followed by PARQUET_PAGE_SLACK zero bytes.  Only of the header
+ * last given.  The page is the caller's until page_stream_recycle.
+ */
+extern Page *page_stream_load(PageStream *stream, const PageHeader *header);
+/* a list of pages */
+extern void page_stream_recycle(PageStream *stream, Page *pages);
+
+/* ---- a leaf's values ---- */
+
+/*
+ * The values of one vector while they are put together.  They are codes as long
+ * as all come from pages that are coded by the same dictionary.
+ */
+typedef struct ValueSink
+{
+	bool		empty;			/* nothing taken: neither codes nor values */
+	const LakeDictionary *dict; /* set: codes into it, else values */
+	uint32_t   *codes;
+	size_t		codes_capacity; /* bytes */
+	uint8_t    *values;
+	size_t		values_capacity;
+} ValueSink;
+
+typedef struct LeafReader
+{
+	LakeArena  *arena;			/* of the reader: buffers that are reused */
+	LakeArena  *chunk_arena;	/* the chunk's dictionary */
+	const ParquetFile *file;
+	const ParquetNode *node;
+	ParquetReaderCounters *counters;
+	PageStream	stream;
+	LakeDictionary *dict;		/* of the chunk; NULL = none met so far */
+	Page	   *dict_page;		/* its byte arrays point into this */
+	uint64_t	unread;			/* levels in pages after the current one */
+	uint64_t	pending;		/* rows to skip before the next read */
+	/* the current page, NULL before the first */
+	bool		announced;		/* header is that of the page after it */
+	PageHeader	header;
+	Page	   *page;
+	Page	   *retired;		/* earlier ones that the vector points into */
+	uint32_t	left;			/* levels that are not decoded */
+	LevelDecoder rep;
+	LevelDecoder def;
+	bool		coded;
+	CodeDecoder codes;
+	ValueDecoder values;
+	/* the values last read */
+	ValueSink	sink;
+	LakeBytes  *raw;			/* byte arrays before conversion */
+	size_t		raw_capacity;	/* bytes */
+	/* of a flat column: its vector */
+	uint8_t    *nulls;
+	size_t		nulls_capacity;
+	LakeVector	vector;
+	/* of a nested one: levels decoded ahead of their values */
+	uint16_t   *block_reps;
+	uint16_t   *block_defs;
+	uint32_t	block_len;
+	uint32_t	block_pos;
+	/* and the levels of the rows last read, value_count dense values in sink */
+	uint16_t   *reps;
+	uint16_t   *defs;
+	size_t		reps_capacity;	/* bytes */
+	size_t		defs_capacity;
+	uint32_t	level_count;
+	uint32_t	value_count;
+} LeafReader;
+
+extern void leaf_init(LeafReader *leaf, LakeArena *arena,
+					  const ParquetFile *file, const ParquetNode *node,
+					  CodecContext *context, ParquetReaderCounters *counters);
+extern void leaf_begin(LeafReader *leaf, int row_group);
+/* the next rows of a top-level primitive */
+extern const LakeVector *leaf_read_flat(LeafReader *leaf, uint32_t count);
+/*
+ * The levels and values of the next rows of any leaf: reps, defs, level_count,
+ * sink and value_count, valid until the next call.
+ */
+extern void leaf_read_levels(LeafReader *leaf, uint32_t rows);
+
+/*
+ * What the two ways of reading share.  leaf_announce gives the header of the
+ * next page that has values, for leaf_pass or leaf_open to go on with; CORRUPT
+ * when there is none.  leaf_start forgets what was read.
+ */
+extern void leaf_start(LeafReader *leaf);
+extern void leaf_announce(LeafReader *leaf);
+extern void leaf_pass(LeafReader *leaf);
+extern void leaf_open(LeafReader *leaf);
+/* the next count values of the page to slot at and after of the sink */
+extern void leaf_take_values(LeafReader *leaf, uint32_t at, uint32_t count);
+extern void leaf_skip_values(LeafReader *leaf, uint64_t count);
+
+/* a buffer of the reader, grown geometrically; keeps its contents */
+extern void *leaf_reserve(LeafReader *leaf, void *buffer, size_t *capacity,
+						  size_t size);
+/*
+ * Converts byte arrays to the layout of a decimal or half float.
+ */
+extern void values_convert(const ParquetField *field, const LakeBytes *raw,
+						   void *out, uint32_t count);
+/* does the leaf's layout differ from what its decoder gives? */
+extern bool values_need_conversion(const ParquetField *field);
+/*
+ * Moves values of width bytes (1, 4, 8, 16) that are dense at the front of
+ * slots to the slots whose nulls byte is 0; the other slots are zeroed.
+ */
+extern void values_spread(void *slots, size_t width, const uint8_t *nulls,
+						  uint32_t count, uint32_t dense);
+/* out[i] = the dictionary's value of codes[i], zero if it has no values */
+extern void values_look_up(const LakeDictionary *dict, const uint32_t *codes,
+						   void *out, uint32_t count);
+
+/* ---- a field's vectors ---- */
+
+/*
+ * Builds the vectors of a nested field from its leaves, all of which have read
+ * the same count of rows.  leaves is indexed from the field's first leaf.
+ */
+extern LakeVector *nested_build(LakeArena *arena, const ParquetNode *node,
+								LeafReader *leaves, uint32_t rows);
+
+#endif							/* LAKE_PARQUET_INT_H */

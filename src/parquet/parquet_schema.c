@@ -1,0 +1,659 @@
+/*
+ * The schema: from the footer's flat list of elements to normalised fields with
+ * their levels.
+ *
+ * Lists and maps come in every shape that a writer ever chose
+ * (LogicalTypes.md, "Backward-compatibility rules").  A group that is annotated
+ * as list or map but has not the shape of one is a struct: the annotation is
+ * ignored, since the values can be read all the same.  An annotation that does
+ * not fit its physical type, however, makes the values' meaning unknown, and is
+ * CORRUPT.
+ */
+#include "parquet/parquet_int.h"
+
+#include <string.h>
+
+#include "base/decimal.h"
+
+enum
+{
+	REPETITION_REQUIRED,
+	REPETITION_OPTIONAL,
+	REPETITION_REPEATED
+};
+
+/* the two kinds of map annotation, and those that the format may yet define */
+#define LOGICAL_MAP_KEY_VALUE	(PARQUET_LOGICAL_VARIANT + 1)
+
+typedef struct SchemaElement
+{
+	const char *name;
+	int32_t		physical;		/* -1: a group */
+	int32_t		type_length;
+	int32_t		repetition;
+	int32_t		child_count;
+	int32_t		field_id;
+	int			logical;		/* ParquetLogical, LOGICAL_MAP_KEY_VALUE */
+	int32_t		precision;
+	int32_t		scale;
+	ParquetUnit unit;
+	bool		utc;
+	int32_t		bits;
+	bool		is_signed;
+} SchemaElement;
+
+/* ConvertedType, by its number (LogicalTypes.md) */
+static const struct
+{
+	int			logical;
+	ParquetUnit unit;
+	int32_t		bits;
+	bool		is_signed;
+}			converted_types[] = {
+	{.logical = PARQUET_LOGICAL_STRING},
+	{.logical = PARQUET_LOGICAL_MAP},
+	{.logical = LOGICAL_MAP_KEY_VALUE},
+	{.logical = PARQUET_LOGICAL_LIST},
+	{.logical = PARQUET_LOGICAL_ENUM},
+	{.logical = PARQUET_LOGICAL_DECIMAL},
+	{.logical = PARQUET_LOGICAL_DATE},
+	{.logical = PARQUET_LOGICAL_TIME, .unit = PARQUET_MILLIS},
+	{.logical = PARQUET_LOGICAL_TIME, .unit = PARQUET_MICROS},
+	{.logical = PARQUET_LOGICAL_TIMESTAMP, .unit = PARQUET_MILLIS},
+	{.logical = PARQUET_LOGICAL_TIMESTAMP, .unit = PARQUET_MICROS},
+	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 8, .is_signed = false},
+	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 16, .is_signed = false},
+	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 32, .is_signed = false},
+	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 64, .is_signed = false},
+	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 8, .is_signed = true},
+	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 16, .is_signed = true},
+	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 32, .is_signed = true},
+	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 64, .is_signed = true},
+	{.logical = PARQUET_LOGICAL_JSON},
+	{.logical = PARQUET_LOGICAL_BSON},
+	{.logical = PARQUET_LOGICAL_INTERVAL}
+};
+
+/* the fields of the union LogicalType, by their ids */
+static const int logical_types[] = {
+	[1] = PARQUET_LOGICAL_STRING,
+	[2] = PARQUET_LOGICAL_MAP,
+	[3] = PARQUET_LOGICAL_LIST,
+	[4] = PARQUET_LOGICAL_ENUM,
+	[5] = PARQUET_LOGICAL_DECIMAL,
+	[6] = PARQUET_LOGICAL_DATE,
+	[7] = PARQUET_LOGICAL_TIME,
+	[8] = PARQUET_LOGICAL_TIMESTAMP,
+	[10] = PARQUET_LOGICAL_INTEGER,
+	[11] = PARQUET_LOGICAL_UNKNOWN,
+	[12] = PARQUET_LOGICAL_JSON,
+	[13] = PARQUET_LOGICAL_BSON,
+	[14] = PARQUET_LOGICAL_UUID,
+	[15] = PARQUET_LOGICAL_FLOAT16,
+	[16] = PARQUET_LOGICAL_VARIANT,
+	[17] = PARQUET_LOGICAL_GEOMETRY,
+	[18] = PARQUET_LOGICAL_GEOGRAPHY
+};
+
+#define PHYSICAL(name)	(1u << PARQUET_##name)
+#define ANY_INTEGER		(PHYSICAL(INT32) | PHYSICAL(INT64))
+#define ANY_BYTES \
+	(PHYSICAL(BYTE_ARRAY) | PHYSICAL(FIXED_LEN_BYTE_ARRAY))
+
+/*
+ * Which physical types a logical one may annotate, and its name.  Texts of
+ * fixed length are against the letter of the format, but harmless and seen.
+ */
+static const struct
+{
+	const char *name;
+	unsigned	physical;
+	int32_t		length;			/* of FIXED_LEN_BYTE_ARRAY, 0 = any */
+}			logical_rules[] = {
+	[PARQUET_LOGICAL_STRING] = {"STRING", ANY_BYTES, 0},
+	[PARQUET_LOGICAL_ENUM] = {"ENUM", ANY_BYTES, 0},
+	[PARQUET_LOGICAL_JSON] = {"JSON", ANY_BYTES, 0},
+	[PARQUET_LOGICAL_BSON] = {"BSON", ANY_BYTES, 0},
+	[PARQUET_LOGICAL_UUID] = {"UUID", PHYSICAL(FIXED_LEN_BYTE_ARRAY), 16},
+	[PARQUET_LOGICAL_DATE] = {"DATE", PHYSICAL(INT32), 0},
+	[PARQUET_LOGICAL_TIME] = {"TIME", ANY_INTEGER, 0},
+	[PARQUET_LOGICAL_TIMESTAMP] = {"TIMESTAMP", PHYSICAL(INT64), 0},
+	[PARQUET_LOGICAL_INTEGER] = {"INTEGER", ANY_INTEGER, 0},
+	[PARQUET_LOGICAL_DECIMAL] = {"DECIMAL", ANY_INTEGER | ANY_BYTES, 0},
+	[PARQUET_LOGICAL_FLOAT16] = {"FLOAT16", PHYSICAL(FIXED_LEN_BYTE_ARRAY), 2},
+	[PARQUET_LOGICAL_INTERVAL] = {"INTERVAL", PHYSICAL(FIXED_LEN_BYTE_ARRAY),
+	12},
+	[PARQUET_LOGICAL_GEOMETRY] = {"GEOMETRY", PHYSICAL(BYTE_ARRAY), 0},
+	[PARQUET_LOGICAL_GEOGRAPHY] = {"GEOGRAPHY", PHYSICAL(BYTE_ARRAY), 0}
+};
+
+static const char *const physical_names[] = {
+	"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY",
+	"FIXED_LEN_BYTE_ARRAY"
+};
+
+#define LENGTH_OF(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+/* ---- elements ---- */
+
+static void
+read_time_unit(ByteCursor *cursor, const ThriftField *parent,
+			   SchemaElement *element)
+{
+	ThriftField field = {0};
+
+	thrift_struct(cursor, parent);
+	while (thrift_next(cursor, &field))
+	{
+		if (field.id >= 1 && field.id <= 3)
+			element->unit = (ParquetUnit) (PARQUET_MILLIS + field.id - 1);
+		thrift_skip(cursor, &field);
+	}
+}
+
+/* the parameters of a member of the union LogicalType */
+static void
+read_logical_parameters(ByteCursor *cursor, const ThriftField *parent,
+						SchemaElement *element)
+{
+	ThriftField field = {0};
+
+	thrift_struct(cursor, parent);
+	while (thrift_next(cursor, &field))
+	{
+		if (field.id < 1 || field.id > 2)
+		{
+			thrift_skip(cursor, &field);
+			continue;
+		}
+		switch (element->logical * 10 + field.id)
+		{
+			case PARQUET_LOGICAL_DECIMAL * 10 + 1:
+				element->scale = thrift_i32(cursor, &field);
+				break;
+			case PARQUET_LOGICAL_DECIMAL * 10 + 2:
+				element->precision = thrift_i32(cursor, &field);
+				break;
+			case PARQUET_LOGICAL_TIME * 10 + 1:
+			case PARQUET_LOGICAL_TIMESTAMP * 10 + 1:
+				element->utc = thrift_bool(cursor, &field);
+				break;
+			case PARQUET_LOGICAL_TIME * 10 + 2:
+			case PARQUET_LOGICAL_TIMESTAMP * 10 + 2:
+				read_time_unit(cursor, &field, element);
+				break;
+			case PARQUET_LOGICAL_INTEGER * 10 + 1:
+				element->bits = thrift_i32(cursor, &field);
+				break;
+			case PARQUET_LOGICAL_INTEGER * 10 + 2:
+				element->is_signed = thrift_bool(cursor, &field);
+				break;
+			default:
+				thrift_skip(cursor, &field);
+		}
+	}
+}
+
+/* annotations that are newer than this reader are ignored */
+static void
+read_logical(ByteCursor *cursor, const ThriftField *parent,
+			 SchemaElement *element)
+{
+	ThriftField field = {0};
+
+	thrift_struct(cursor, parent);
+	while (thrift_next(cursor, &field))
+	{
+		if (field.id < 1 || field.id >= LENGTH_OF(logical_types) ||
+			logical_types[field.id] == PARQUET_LOGICAL_NONE)
+		{
+			thrift_skip(cursor, &field);
+			continue;
+		}
+		element->logical = logical_types[field.id];
+		read_logical_parameters(cursor, &field, element);
+	}
+}
+
+/* the older annotation; LogicalType has priority */
+static void
+apply_converted(SchemaElement *element, int32_t converted)
+{
+	if (element->logical != PARQUET_LOGICAL_NONE ||
+		converted < 0 || converted >= LENGTH_OF(converted_types))
+		return;
+	element->logical = converted_types[converted].logical;
+	element->unit = converted_types[converted].unit;
+	element->bits = converted_types[converted].bits;
+	element->is_signed = converted_types[converted].is_signed;
+	/* before LogicalType, times and timestamps were instants */
+	element->utc = element->logical == PARQUET_LOGICAL_TIME ||
+		element->logical == PARQUET_LOGICAL_TIMESTAMP;
+}
+
+static void
+read_element(LakeArena *arena, ByteCursor *cursor, SchemaElement *element)
+{
+	ThriftField field = {0};
+	LakeBytes	name = {(const uint8_t *) "", 0};
+	int32_t		converted = -1;
+	int32_t		old_scale = 0;
+	int32_t		old_precision = 0;
+
+	element->physical = -1;
+	element->field_id = -1;
+	while (thrift_next(cursor, &field))
+	{
+		switch (field.id)
+		{
+			case 1:
+				element->physical = thrift_i32(cursor, &field);
+				break;
+			case 2:
+				element->type_length = thrift_i32(cursor, &field);
+				break;
+			case 3:
+				element->repetition = thrift_i32(cursor, &field);
+				break;
+			case 4:
+				name = thrift_binary(cursor, &field);
+				break;
+			case 5:
+				element->child_count = thrift_i32(cursor, &field);
+				break;
+			case 6:
+				converted = thrift_i32(cursor, &field);
+				break;
+			case 7:
+				old_scale = thrift_i32(cursor, &field);
+				break;
+			case 8:
+				old_precision = thrift_i32(cursor, &field);
+				break;
+			case 9:
+				element->field_id = thrift_i32(cursor, &field);
+				break;
+			case 10:
+				read_logical(cursor, &field, element);
+				break;
+			default:
+				thrift_skip(cursor, &field);
+		}
+	}
+	element->name = lake_strndup(arena, (const char *) name.data, name.len);
+	apply_converted(element, converted);
+	if (element->logical == PARQUET_LOGICAL_DECIMAL && element->precision == 0)
+	{
+		element->precision = old_precision;
+		element->scale = old_scale;
+	}
+	if (element->repetition < 0 || element->repetition > REPETITION_REPEATED)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "column \"%s\" has the unknown repetition %d",
+				   element->name, element->repetition);
+	if (element->child_count < 0)
+		lake_throw(LAKE_ERROR_CORRUPT, "column \"%s\" has %d children",
+				   element->name, element->child_count);
+	if (element->physical >= LENGTH_OF(physical_names))
+		lake_throw(LAKE_ERROR_UNSUPPORTED,
+				   "column \"%s\" has the unknown physical type %d",
+				   element->name, element->physical);
+	if (element->physical >= 0 && element->child_count > 0)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "column \"%s\" has both a type and children",
+				   element->name);
+}
+
+/* ---- fields ---- */
+
+typedef struct SchemaBuilder
+{
+	LakeArena  *arena;
+	ParquetFile *file;
+	const SchemaElement *elements;
+	uint32_t	element_count;
+	uint32_t	next;			/* the element to build from */
+} SchemaBuilder;
+
+/* where in the tree a field is built */
+typedef struct Place
+{
+	const ParquetField *parent;
+	uint16_t	defined;		/* levels of the surroundings */
+	uint16_t	repeated;
+	int			depth;
+} Place;
+
+static ParquetField *build_field(SchemaBuilder *builder, Place place);
+
+static const SchemaElement *
+peek_element(const SchemaBuilder *builder, uint32_t ahead)
+{
+	if (ahead >= builder->element_count - builder->next)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "the schema announces more columns than it has");
+	return &builder->elements[builder->next + ahead];
+}
+
+static ParquetNode *
+create_node(SchemaBuilder *builder, const SchemaElement *element,
+			const Place *place)
+{
+	ParquetNode *node = lake_alloc(builder->arena, sizeof *node);
+
+	/* which bounds the levels too: a field adds two at most */
+	if (place->depth > PARQUET_MAX_NESTING)
+		lake_throw(LAKE_ERROR_LIMIT,
+				   "column \"%s\" is nested more than %d levels deep",
+				   element->name, PARQUET_MAX_NESTING);
+	node->field.name = element->name;
+	node->field.field_id = element->field_id;
+	node->field.parent = place->parent;
+	node->field.leaf = -1;
+	node->defined = place->defined;
+	node->repeated = place->repeated;
+	node->first_leaf = builder->file->leaf_count;
+	if (element->field_id >= 0)
+		builder->file->has_field_ids = true;
+	return node;
+}
+
+/* the surroundings of a node's children */
+static Place
+place_below(const ParquetNode *node, const Place *place)
+{
+	Place		below = *place;
+
+	below.parent = &node->field;
+	below.depth++;
+	return below;
+}
+
+static void
+check_logical(const SchemaElement *element)
+{
+	int			logical = element->logical;
+	bool		fits;
+
+	if (logical >= LENGTH_OF(logical_rules) ||
+		logical_rules[logical].name == NULL)
+		return;
+	fits = (logical_rules[logical].physical >> element->physical & 1) != 0 &&
+		(logical_rules[logical].length == 0 ||
+		 logical_rules[logical].length == element->type_length);
+	if (logical == PARQUET_LOGICAL_INTEGER)
+		fits = fits && (element->physical == PARQUET_INT64) ==
+			(element->bits == 64);
+	if (logical == PARQUET_LOGICAL_TIME)
+		fits = fits && (element->physical == PARQUET_INT32) ==
+			(element->unit == PARQUET_MILLIS);
+	if (!fits)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "column \"%s\" of type %s cannot be a %s", element->name,
+				   physical_names[element->physical],
+				   logical_rules[logical].name);
+	if (logical == PARQUET_LOGICAL_INTEGER && element->bits != 8 &&
+		element->bits != 16 && element->bits != 32 && element->bits != 64)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "column \"%s\" is an integer of %d bits", element->name,
+				   element->bits);
+	if (logical == PARQUET_LOGICAL_DECIMAL &&
+		(element->precision <= 0 || element->scale < 0 ||
+		 element->scale > element->precision))
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "column \"%s\" is a decimal of precision %d and scale %d",
+				   element->name, element->precision, element->scale);
+}
+
+static VectorLayout
+layout_of(const SchemaElement *element)
+{
+	static const VectorLayout layouts[] = {
+		VECTOR_BOOL, VECTOR_I32, VECTOR_I64, VECTOR_BYTES, VECTOR_F32,
+		VECTOR_F64, VECTOR_BYTES, VECTOR_BYTES
+	};
+
+	if (element->logical == PARQUET_LOGICAL_FLOAT16)
+		return VECTOR_F32;
+	if (element->logical == PARQUET_LOGICAL_DECIMAL &&
+		layouts[element->physical] == VECTOR_BYTES)
+		return element->precision <= 18 ? VECTOR_I64 : VECTOR_I128;
+	return layouts[element->physical];
+}
+
+static void
+build_primitive(SchemaBuilder *builder, ParquetNode *node,
+				const SchemaElement *element)
+{
+	ParquetField *field = &node->field;
+	ParquetFile *file = builder->file;
+
+	if (element->physical == PARQUET_FIXED_LEN_BYTE_ARRAY &&
+		element->type_length <= 0)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "column \"%s\" is of fixed length without a length",
+				   element->name);
+	check_logical(element);
+	field->shape = PARQUET_PRIMITIVE;
+	field->physical = (ParquetPhysical) element->physical;
+	field->type_length = element->type_length;
+	field->precision = element->precision;
+	field->scale = element->scale;
+	field->unit = element->unit;
+	field->utc = element->utc;
+	field->bits = element->bits;
+	field->is_signed = element->is_signed;
+	field->layout = layout_of(element);
+	field->leaf = file->leaf_count;
+	file->leaves[file->leaf_count++] = node;
+}
+
+static void
+build_children(SchemaBuilder *builder, ParquetNode *node, int count,
+			   Place below)
+{
+	ParquetField **children;
+
+	if (count > 0)
+		(void) peek_element(builder, (uint32_t) count - 1);
+	children = lake_alloc_array(builder->arena, (size_t) count,
+								sizeof *children);
+	for (int i = 0; i < count; i++)
+		children[i] = build_field(builder, below);
+	node->field.children = children;
+	node->field.child_count = count;
+}
+
+/*
+ * Is the repeated group itself the element of the list, rather than a layer
+ * around it?  (LogicalTypes.md, "Lists", rules 2 to 4)
+ */
+static bool
+is_element_group(const SchemaBuilder *builder, const SchemaElement *list,
+				 const SchemaElement *repeated)
+{
+	size_t		len = strlen(list->name);
+
+	return repeated->child_count != 1 ||
+		peek_element(builder, 1)->repetition == REPETITION_REPEATED ||
+		strcmp(repeated->name, "array") == 0 ||
+		(strncmp(repeated->name, list->name, len) == 0 &&
+		 strcmp(repeated->name + len, "_tuple") == 0);
+}
+
+static ParquetField *build_body(SchemaBuilder *builder, Place place,
+								bool optional);
+
+/* node is the list, and the repeated element is next */
+static void
+build_list(SchemaBuilder *builder, ParquetNode *node,
+		   const SchemaElement *list, Place below)
+{
+	const SchemaElement *repeated = peek_element(builder, 0);
+	ParquetField **children =
+		lake_alloc(builder->arena, sizeof *children);
+
+	below.defined++;
+	below.repeated++;
+	node->field.shape = PARQUET_LIST;
+	node->field.layout = VECTOR_LIST;
+	node->field.logical = PARQUET_LOGICAL_LIST;
+	node->repeated = below.repeated;
+	node->element = below.defined;
+	if (repeated->physical >= 0 || list == NULL ||
+		is_element_group(builder, list, repeated))
+		children[0] = build_body(builder, below, false);
+	else
+	{
+		builder->next++;
+		children[0] = build_field(builder, below);
+	}
+	/* an unannotated list has its element's id for itself */
+	if (list == NULL)
+		children[0]->field_id = -1;
+	node->field.children = children;
+	node->field.child_count = 1;
+}
+
+/* node is the map, and its repeated group of key and value is next */
+static void
+build_map(SchemaBuilder *builder, ParquetNode *node, Place below)
+{
+	const SchemaElement *repeated = peek_element(builder, 0);
+
+	below.defined++;
+	below.repeated++;
+	node->field.shape = PARQUET_MAP;
+	node->field.layout = VECTOR_MAP;
+	node->field.logical = PARQUET_LOGICAL_MAP;
+	node->repeated = below.repeated;
+	node->element = below.defined;
+	builder->next++;
+	build_children(builder, node, repeated->child_count, below);
+}
+
+static void
+build_group(SchemaBuilder *builder, ParquetNode *node,
+			const SchemaElement *element, Place below)
+{
+	const SchemaElement *child =
+		element->child_count == 1 ? peek_element(builder, 0) : NULL;
+	bool		wraps = child != NULL &&
+		child->repetition == REPETITION_REPEATED;
+
+	if (element->logical == PARQUET_LOGICAL_LIST && wraps)
+		build_list(builder, node, element, below);
+	else if ((element->logical == PARQUET_LOGICAL_MAP ||
+			  element->logical == LOGICAL_MAP_KEY_VALUE) && wraps &&
+			 (child->child_count == 1 || child->child_count == 2))
+		build_map(builder, node, below);
+	else
+	{
+		node->field.shape = PARQUET_STRUCT;
+		node->field.layout = VECTOR_STRUCT;
+		node->field.logical = element->logical == PARQUET_LOGICAL_VARIANT ?
+			PARQUET_LOGICAL_VARIANT : PARQUET_LOGICAL_NONE;
+		build_children(builder, node, element->child_count, below);
+	}
+}
+
+/* the next element as a field, whatever repetition it has */
+static ParquetField *
+build_body(SchemaBuilder *builder, Place place, bool optional)
+{
+	const SchemaElement *element = peek_element(builder, 0);
+	ParquetNode *node;
+	Place		below;
+
+	builder->next++;
+	if (optional)
+		place.defined++;
+	node = create_node(builder, element, &place);
+	node->field.optional = optional;
+	below = place_below(node, &place);
+	if (element->physical >= 0)
+	{
+		node->field.logical = (ParquetLogical) element->logical;
+		build_primitive(builder, node, element);
+	}
+	else
+		build_group(builder, node, element, below);
+	node->leaf_count = builder->file->leaf_count - node->first_leaf;
+	return &node->field;
+}
+
+/* a repeated field that no annotation explains: a list that is never NULL */
+static ParquetField *
+build_repeated(SchemaBuilder *builder, Place place)
+{
+	const SchemaElement *element = peek_element(builder, 0);
+	ParquetNode *node = create_node(builder, element, &place);
+
+	build_list(builder, node, NULL, place_below(node, &place));
+	node->leaf_count = builder->file->leaf_count - node->first_leaf;
+	return &node->field;
+}
+
+static ParquetField *
+build_field(SchemaBuilder *builder, Place place)
+{
+	const SchemaElement *element = peek_element(builder, 0);
+
+	if (element->repetition == REPETITION_REPEATED)
+		return build_repeated(builder, place);
+	return build_body(builder, place,
+					  element->repetition == REPETITION_OPTIONAL);
+}
+
+void
+parquet_schema_read(LakeArena *arena, ByteCursor *cursor,
+					const ThriftField *field, ParquetFile *file)
+{
+	SchemaBuilder builder = {0};
+	SchemaElement *elements;
+	ThriftField item;
+	uint32_t	count = thrift_list(cursor, field, &item);
+	Place		top = {0};
+
+	if (count > PARQUET_MAX_SCHEMA_NODES)
+		lake_throw(LAKE_ERROR_LIMIT,
+				   "the schema has %u elements, more than %d", count,
+				   PARQUET_MAX_SCHEMA_NODES);
+	if (count == 0)
+		lake_throw(LAKE_ERROR_CORRUPT, "the schema is empty");
+	thrift_struct(cursor, &item);
+	elements = lake_alloc_array(arena, count, sizeof *elements);
+	for (uint32_t i = 0; i < count; i++)
+		read_element(arena, cursor, &elements[i]);
+
+	builder.arena = arena;
+	builder.file = file;
+	builder.elements = elements;
+	builder.element_count = count;
+	builder.next = 1;
+	file->leaves = lake_alloc_array(arena, count, sizeof *file->leaves);
+	/* the root is the row: its own repetition means nothing (Impala) */
+	if (elements[0].physical >= 0 ||
+		(uint32_t) elements[0].child_count >= count)
+		lake_throw(LAKE_ERROR_CORRUPT, "the schema has no valid root");
+	file->field_count = elements[0].child_count;
+	file->fields = lake_alloc_array(arena, (size_t) file->field_count,
+									sizeof *file->fields);
+	for (int i = 0; i < file->field_count; i++)
+		file->fields[i] = build_field(&builder, top);
+	if (builder.next != count)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "the schema has %u elements outside of its tree",
+				   count - builder.next);
+	lake_free(arena, elements);
+}
+
+const char *
+parquet_field_path(LakeArena *arena, const ParquetField *field)
+{
+	const char *path = field->name;
+
+	while ((field = field->parent) != NULL)
+		path = lake_printf(arena, "%s.%s", field->name, path);
+	return path;
+}
