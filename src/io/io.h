@@ -28,17 +28,20 @@ typedef struct LakePathMap
 	const char *to;				/* plain path or URI, no trailing slash */
 } LakePathMap;
 
+/* zeroed, it allows nothing; the functions below fill it */
 typedef struct LakePathRules
 {
 	int			map_count;
 	LakePathMap *maps;			/* a table's before its server's */
 	int			allowed_count;
-	const char **allowed;		/* plain paths or URIs of directories */
+	/* directories: normalised plain paths ("" is the root), or other URIs */
+	const char **allowed;
 } LakePathRules;
 
 /*
  * Parses 'from=to[,from=to]' and appends to rules; the targets become allowed
- * prefixes too.  Throws INVALID.
+ * prefixes too.  from may be relative, to may not.  Neither can contain a
+ * comma, and from no equals sign.  Throws INVALID.
  */
 extern void path_rules_add_map(LakeArena *arena, LakePathRules *rules,
 							   const char *text);
@@ -46,11 +49,15 @@ extern void path_rules_add_map(LakeArena *arena, LakePathRules *rules,
 extern void path_rules_allow(LakeArena *arena, LakePathRules *rules,
 							 const char *location);
 /*
- * The plain path or URI that a location means: longest matching map (at a path
- * separator, compared in comparable form), else the location itself; file: and
- * percent-encoding are decoded, ".." resolved.  Throws DENIED, naming location
- * and prefixes, when it is not below an allowed one; UNSUPPORTED, naming the
- * scheme, when no store serves it.
+ * The path that a location means: longest matching map (at a path separator,
+ * compared in comparable form; of equal ones the first), else the location
+ * itself; a file: URI's path, ".." resolved.  Throws DENIED, naming location
+ * and prefixes, when it is not below an allowed one, neither as it stands nor
+ * with percent-encoding decoded; UNSUPPORTED, naming the scheme, when no store
+ * serves it.  A relative location is DENIED unless a map matches it.
+ *
+ * The result is the name as it stands: Hadoop and pyarrow do not encode the
+ * names in their URIs.  Opening a URI tries the decoded name next.
  */
 extern char *path_rules_resolve(LakeArena *arena, const LakePathRules *rules,
 								const char *location);

@@ -1,0 +1,135 @@
+/*
+ * Files of any store, and files over memory.
+ */
+#include "io/io_int.h"
+
+#include <string.h>
+
+typedef struct MemoryFile
+{
+	LakeFile	file;
+	LakeStore	store;			/* of its own: there is no other file in it */
+	const uint8_t *data;
+} MemoryFile;
+
+LakeFile *
+lake_file_find(LakeStore *store, LakeArena *arena, const char *location)
+{
+	PathCandidates candidates;
+
+	path_rules_candidates(arena, store->rules, location, &candidates);
+	for (int i = 0; i < candidates.count; i++)
+	{
+		LakeFile   *file = store->ops->open(store, arena, candidates.paths[i]);
+
+		if (file == NULL)
+			continue;
+		file->location = lake_strdup(arena, location);
+		return file;
+	}
+	return NULL;
+}
+
+LakeFile *
+lake_file_open(LakeStore *store, LakeArena *arena, const char *location,
+			   const char *what)
+{
+	LakeFile   *file = lake_file_find(store, arena, location);
+
+	if (file == NULL)
+		lake_throw(LAKE_ERROR_MISSING, "%s \"%s\" does not exist", what,
+				   location);
+	return file;
+}
+
+void
+lake_file_read_ranges(LakeFile *file, const LakeRange *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+	{
+		if (ranges[i].offset > file->size ||
+			ranges[i].len > file->size - ranges[i].offset)
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "file \"%s\" of %llu bytes ends before byte %llu, where %zu bytes are to be read",
+					   file->location, (unsigned long long) file->size,
+					   (unsigned long long) ranges[i].offset, ranges[i].len);
+	}
+	if (count == 0)
+		return;
+	file->store->ops->read_ranges(file, ranges, count);
+}
+
+void
+lake_file_read(LakeFile *file, uint64_t offset, size_t len, void *dst)
+{
+	LakeRange	range = {offset, len, dst};
+
+	lake_file_read_ranges(file, &range, 1);
+}
+
+LakeBytes
+lake_file_read_all(LakeFile *file, LakeArena *arena, size_t limit)
+{
+	LakeBytes	bytes;
+	uint8_t    *data;
+
+	if (file->size > limit)
+		lake_throw(LAKE_ERROR_LIMIT,
+				   "file \"%s\" of %llu bytes is larger than the limit of %zu",
+				   file->location, (unsigned long long) file->size, limit);
+	data = lake_alloc_raw(arena, (size_t) file->size + 1);
+	lake_file_read(file, 0, (size_t) file->size, data);
+	bytes.data = data;
+	bytes.len = (size_t) file->size;
+	return bytes;
+}
+
+bool
+lake_store_list(LakeStore *store, LakeArena *arena, const char *location,
+				LakeListEntry **entries, size_t *count)
+{
+	PathCandidates candidates;
+
+	*entries = NULL;
+	*count = 0;
+	path_rules_candidates(arena, store->rules, location, &candidates);
+	for (int i = 0; i < candidates.count; i++)
+	{
+		if (store->ops->list(store, arena, candidates.paths[i],
+							 entries, count))
+			return true;
+	}
+	return false;
+}
+
+static void
+memory_read_ranges(LakeFile *file, const LakeRange *ranges, size_t count)
+{
+	const MemoryFile *memory = (const MemoryFile *) file;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (ranges[i].len > 0)
+			memcpy(ranges[i].dst, memory->data + ranges[i].offset,
+				   ranges[i].len);
+		file->store->bytes_read += ranges[i].len;
+	}
+	file->store->requests += count;
+}
+
+static const LakeStoreOps memory_ops = {
+	"memory", NULL, memory_read_ranges, NULL
+};
+
+LakeFile *
+lake_file_from_memory(LakeArena *arena, const char *name, LakeBytes bytes)
+{
+	MemoryFile *memory = lake_alloc(arena, sizeof *memory);
+
+	memory->store.ops = &memory_ops;
+	memory->file.store = &memory->store;
+	memory->file.location = name;
+	memory->file.size = bytes.len;
+	memory->data = bytes.data;
+	return &memory->file;
+}

@@ -1,0 +1,365 @@
+/*
+ * Local files.
+ *
+ * A path is followed with O_PATH, which opens nothing: the kernel then tells
+ * what was reached and under which real path, symbolic links resolved.  Only a
+ * regular file (or a directory to list) below the real path of an allowed
+ * prefix is opened, through that same descriptor, so that nobody can exchange
+ * it in between, and no pipe or device is ever touched.
+ *
+ * The kernel's path of a descriptor comes from /proc/self/fd.
+ */
+#include "io/io_int.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+
+/* bytes between two looks at interrupts */
+#define READ_PIECE		((size_t) 8 << 20)
+/* entries of a directory; more is LIMIT */
+#define MAX_ENTRIES		1000000
+#define PROC_PATH_SIZE	64
+
+typedef struct LocalStore
+{
+	LakeStore	store;
+	LakeArena  *arena;
+	/* real paths of rules->allowed, NULL where absent; NULL = not yet known */
+	char	  **roots;
+	int			root_count;
+} LocalStore;
+
+typedef struct LocalFile
+{
+	LakeFile	file;
+	int			fd;
+} LocalFile;
+
+/* descriptors that an arena closes; -1 and NULL when there is none */
+typedef struct Handle
+{
+	int			path_fd;		/* O_PATH */
+	int			fd;
+	DIR		   *dir;			/* owns its descriptor */
+	bool		acquired;		/* lake_fd_acquire has counted it */
+} Handle;
+
+static void
+close_handle(void *arg)
+{
+	Handle	   *handle = arg;
+
+	if (handle->dir != NULL)
+		closedir(handle->dir);
+	if (handle->fd >= 0)
+		close(handle->fd);
+	if (handle->path_fd >= 0)
+		close(handle->path_fd);
+	if (handle->acquired)
+		lake_fd_release();
+	handle->dir = NULL;
+	handle->fd = handle->path_fd = -1;
+	handle->acquired = false;
+}
+
+static Handle *
+create_handle(LakeArena *arena)
+{
+	Handle	   *handle = lake_alloc(arena, sizeof *handle);
+
+	handle->path_fd = handle->fd = -1;
+	lake_defer(arena, close_handle, handle);
+	lake_fd_acquire();
+	handle->acquired = true;
+	return handle;
+}
+
+static _Noreturn void
+throw_errno(int error, const char *what, const char *path)
+{
+	LakeErrorCode code = LAKE_ERROR_IO;
+
+	if (error == EACCES || error == EPERM)
+		code = LAKE_ERROR_DENIED;
+	else if (error == EMFILE || error == ENFILE)
+		code = LAKE_ERROR_LIMIT;
+	lake_throw(code, "could not %s \"%s\": %s", what, path, strerror(error));
+}
+
+/* the allowed prefixes may be, or lead through, symbolic links themselves */
+static void
+find_roots(LocalStore *local)
+{
+	const LakePathRules *rules = local->store.rules;
+	char	  **roots = lake_alloc_array(local->arena,
+										 (size_t) rules->allowed_count + 1,
+										 sizeof(char *));
+
+	for (int i = 0; i < rules->allowed_count; i++)
+	{
+		char		real[PATH_MAX];
+		const char *path = rules->allowed[i];
+
+		if (path[0] == '\0')
+			roots[i] = lake_strdup(local->arena, "");
+		else if (path[0] == '/' && realpath(path, real) != NULL)
+			roots[i] = lake_strdup(local->arena,
+								   strcmp(real, "/") == 0 ? "" : real);
+	}
+	local->roots = roots;
+	local->root_count = rules->allowed_count;
+}
+
+static bool
+is_below_root(const LocalStore *local, const char *real)
+{
+	for (int i = 0; i < local->root_count; i++)
+	{
+		if (local->roots[i] != NULL && path_is_below(real, local->roots[i]))
+			return true;
+	}
+	return false;
+}
+
+static void
+format_proc_path(char out[PROC_PATH_SIZE], int fd)
+{
+	snprintf(out, PROC_PATH_SIZE, "/proc/self/fd/%d", fd);
+}
+
+/* throws DENIED unless path_fd is below a root */
+static void
+check_real_path(LocalStore *local, LakeArena *arena, int path_fd,
+				const char *path)
+{
+	char		proc_path[PROC_PATH_SIZE];
+	char		real[PATH_MAX];
+	ssize_t		len;
+
+	format_proc_path(proc_path, path_fd);
+	len = readlink(proc_path, real, sizeof real);
+	if (len < 0)
+		throw_errno(errno, "find the real path of", path);
+	if ((size_t) len >= sizeof real)
+		lake_throw(LAKE_ERROR_DENIED,
+				   "the real path of \"%s\" is too long", path);
+	real[len] = '\0';
+	if (local->roots != NULL && is_below_root(local, real))
+		return;
+	/* a prefix may have appeared, or its link changed, since the last look */
+	find_roots(local);
+	if (!is_below_root(local, real))
+		lake_throw(LAKE_ERROR_DENIED,
+				   "\"%s\" leads to \"%s\", outside the allowed directories: %s",
+				   path, real, path_rules_describe(arena, local->store.rules));
+}
+
+/*
+ * Follows path and checks where it leads.  False when there is nothing;
+ * otherwise handle has path_fd, and status what it is.
+ */
+static bool
+follow_path(LocalStore *local, LakeArena *arena, Handle *handle,
+			const char *path, struct stat *status)
+{
+	/* the root directory is "" */
+	handle->path_fd = open(path[0] == '\0' ? "/" : path, O_PATH | O_CLOEXEC);
+	if (handle->path_fd < 0)
+	{
+		if (errno == ENOENT || errno == ENOTDIR)
+			return false;
+		throw_errno(errno, "open", path);
+	}
+	check_real_path(local, arena, handle->path_fd, path);
+	if (fstat(handle->path_fd, status) < 0)
+		throw_errno(errno, "inspect", path);
+	return true;
+}
+
+/* turns path_fd into a descriptor that can be read */
+static void
+open_followed(Handle *handle, int flags, const char *path)
+{
+	char		proc_path[PROC_PATH_SIZE];
+
+	format_proc_path(proc_path, handle->path_fd);
+	handle->fd = open(proc_path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
+					  flags);
+	if (handle->fd < 0)
+		throw_errno(errno, "open", path);
+	close(handle->path_fd);
+	handle->path_fd = -1;
+}
+
+static LakeFile *
+local_open(LakeStore *store, LakeArena *arena, const char *path)
+{
+	LocalStore *local = (LocalStore *) store;
+	LocalFile  *file = lake_alloc(arena, sizeof *file);
+	Handle	   *handle = create_handle(arena);
+	struct stat status;
+
+	store->requests++;
+	if (!follow_path(local, arena, handle, path, &status))
+	{
+		close_handle(handle);
+		return NULL;
+	}
+	if (!S_ISREG(status.st_mode))
+		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" is not a regular file", path);
+	open_followed(handle, 0, path);
+	file->file.store = store;
+	file->file.location = path;
+	file->file.size = (uint64_t) status.st_size;
+	file->fd = handle->fd;
+	return &file->file;
+}
+
+static void
+read_range(const LocalFile *file, const LakeRange *range)
+{
+	size_t		done = 0;
+
+	while (done < range->len)
+	{
+		size_t		left = range->len - done;
+		ssize_t		got = pread(file->fd, (char *) range->dst + done,
+								left < READ_PIECE ? left : READ_PIECE,
+								(off_t) (range->offset + done));
+
+		if (got < 0 && errno != EINTR)
+			throw_errno(errno, "read", file->file.location);
+		if (got == 0)
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "file \"%s\" ends at byte %llu, short of its %llu bytes",
+					   file->file.location,
+					   (unsigned long long) (range->offset + done),
+					   (unsigned long long) file->file.size);
+		if (got > 0)
+			done += (size_t) got;
+		lake_check_interrupts();
+	}
+}
+
+static void
+local_read_ranges(LakeFile *file, const LakeRange *ranges, size_t count)
+{
+	const LocalFile *local = (const LocalFile *) file;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		read_range(local, &ranges[i]);
+		file->store->bytes_read += ranges[i].len;
+		file->store->requests++;
+	}
+}
+
+/*
+ * What a directory's entry is, links followed (opening it checks where they
+ * lead).  False for what is neither file nor directory.
+ */
+static bool
+inspect_entry(int dir_fd, const char *name, LakeListEntry *entry)
+{
+	struct stat status;
+
+	if (fstatat(dir_fd, name, &status, 0) < 0)
+		return false;			/* gone meanwhile, or a dangling link */
+	entry->is_directory = S_ISDIR(status.st_mode);
+	if (!entry->is_directory && !S_ISREG(status.st_mode))
+		return false;
+	entry->size = entry->is_directory ? 0 : (uint64_t) status.st_size;
+	return true;
+}
+
+static int
+compare_entries(const void *a, const void *b)
+{
+	return strcmp(((const LakeListEntry *) a)->name,
+				  ((const LakeListEntry *) b)->name);
+}
+
+static void
+read_entries(DIR *dir, LakeArena *arena, const char *path,
+			 LakeBuffer *entries)
+{
+	for (size_t seen = 0;; seen++)
+	{
+		struct dirent *next;
+		LakeListEntry entry;
+
+		errno = 0;
+		next = readdir(dir);
+		if (next == NULL && errno != 0)
+			throw_errno(errno, "list", path);
+		if (next == NULL)
+			break;
+		if (seen >= MAX_ENTRIES)
+			lake_throw(LAKE_ERROR_LIMIT,
+					   "directory \"%s\" has more than %d entries", path,
+					   MAX_ENTRIES);
+		if (seen % 256 == 0)
+			lake_check_interrupts();
+		if (strcmp(next->d_name, ".") == 0 ||
+			strcmp(next->d_name, "..") == 0 ||
+			!inspect_entry(dirfd(dir), next->d_name, &entry))
+			continue;
+		entry.name = lake_strdup(arena, next->d_name);
+		buffer_append(entries, &entry, sizeof entry);
+	}
+}
+
+static bool
+local_list(LakeStore *store, LakeArena *arena, const char *path,
+		   LakeListEntry **entries, size_t *count)
+{
+	LocalStore *local = (LocalStore *) store;
+	Handle	   *handle = create_handle(arena);
+	LakeBuffer	buffer;
+	struct stat status;
+
+	store->requests++;
+	if (!follow_path(local, arena, handle, path, &status) ||
+		!S_ISDIR(status.st_mode))
+	{
+		close_handle(handle);
+		return false;
+	}
+	open_followed(handle, O_DIRECTORY, path);
+	handle->dir = fdopendir(handle->fd);
+	if (handle->dir == NULL)
+		throw_errno(errno, "list", path);
+	handle->fd = -1;
+	buffer_init(&buffer, arena);
+	read_entries(handle->dir, arena, path, &buffer);
+	close_handle(handle);
+	*entries = (LakeListEntry *) (void *) buffer.data;
+	*count = buffer.len / sizeof(LakeListEntry);
+	if (*count > 1)
+		qsort(*entries, *count, sizeof(LakeListEntry), compare_entries);
+	return true;
+}
+
+static const LakeStoreOps local_ops = {
+	"local", local_open, local_read_ranges, local_list
+};
+
+LakeStore *
+store_local_create(LakeArena *arena, const LakePathRules *rules)
+{
+	LocalStore *local = lake_alloc(arena, sizeof *local);
+
+	local->store.ops = &local_ops;
+	local->store.rules = rules;
+	local->arena = arena;
+	return &local->store;
+}
