@@ -6,6 +6,7 @@
  */
 #include "fdw/fdw.h"
 
+#include "common/int.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
@@ -29,25 +30,26 @@ lake_name(Oid relid)
 static const char *
 snapshot_time(int64 milliseconds)
 {
-	TimestampTz time = milliseconds * INT64CONST(1000) -
-		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+	const int64 epoch = POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE;
+	TimestampTz time;
 
-	if (milliseconds > PG_INT64_MAX / 1000 ||
-		milliseconds < PG_INT64_MIN / 1000 || !IS_VALID_TIMESTAMP(time))
+	if (pg_mul_s64_overflow(milliseconds, 1000, &time) ||
+		pg_sub_s64_overflow(time, epoch * USECS_PER_DAY, &time) ||
+		!IS_VALID_TIMESTAMP(time))
 		return NULL;
 	return timestamptz_to_str(time);
 }
 
 /*
- * Quals as SQL: pushed ones whose values are not known or change, or those that
- * could not be pushed after all.
+ * Quals as SQL: pushed ones whose values are not known or change, or those
+ * that could not be pushed after all.
  */
 static const char *
 deparsed_quals(const LakeScan *scan, bool is_local, ExplainState *es)
 {
 	List	   *clauses = NIL;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
-												  scan->node->ss.ps.plan, NIL);
+												   scan->node->ss.ps.plan, NIL);
 
 	for (int i = 0; i < scan->qual_count; i++)
 	{
@@ -108,7 +110,7 @@ lakeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	LakeScan   *scan = node->fdw_state;
 	const LakeSnapshot *snapshot = scan->relation->snapshot;
-	const char *text;
+	const char *shown;
 
 	/* a node that was never executed */
 	if (!scan->is_bound)
@@ -120,18 +122,18 @@ lakeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (snapshot != NULL)
 	{
 		ExplainPropertyInteger("Snapshot Id", NULL, snapshot->id, es);
-		text = snapshot_time(snapshot->timestamp_ms);
-		if (text != NULL)
-			ExplainPropertyText("Snapshot Time", text, es);
+		shown = snapshot_time(snapshot->timestamp_ms);
+		if (shown != NULL)
+			ExplainPropertyText("Snapshot Time", shown, es);
 	}
 	if (scan->counts)
 		ExplainPropertyText("Pushed Aggregate", "count(*)", es);
-	text = pushed_filter(scan, es);
-	if (text != NULL)
-		ExplainPropertyText("Pushed Filter", text, es);
-	text = deparsed_quals(scan, true, es);
-	if (text != NULL)
-		ExplainPropertyText("Local Filter", text, es);
+	shown = pushed_filter(scan, es);
+	if (shown != NULL)
+		ExplainPropertyText("Pushed Filter", shown, es);
+	shown = deparsed_quals(scan, true, es);
+	if (shown != NULL)
+		ExplainPropertyText("Local Filter", shown, es);
 	explain_files(scan, es);
 	if (es->analyze)
 		explain_execution(scan, es);

@@ -45,9 +45,9 @@ typedef struct PushScope
 
 /*
  * One qual as a predicate that keeps exactly the rows for which the qual is
- * true (fdw/README.md has the rules).  The result is the same for a qual of the
- * plan and for the query tree it came from, as long as table and declared types
- * stay the same.
+ * true (fdw/README.md has the rules).  The result is the same for a qual of
+ * the plan and for the query tree it came from, as long as table and declared
+ * types stay the same.
  */
 extern PushResult pushdown_qual(const PushScope *scope, Expr *qual,
 								Predicate **predicate);
@@ -101,9 +101,11 @@ extern ForeignScan *lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel,
 /* sets the estimates of plan, and baserel's tuples, rows, pages and width */
 extern void cost_estimate_size(PlannerInfo *root, RelOptInfo *baserel,
 							   LakePlan *plan);
+
 /* startup and total cost of returning baserel's rows */
 extern void cost_scan(PlannerInfo *root, const RelOptInfo *baserel,
 					  LakePlan *plan, Cost *startup, Cost *total);
+
 /* the same for one row that counts them */
 extern void cost_count(const LakePlan *plan, Cost *startup, Cost *total);
 
@@ -181,11 +183,13 @@ extern void lakeBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *lakeIterateForeignScan(ForeignScanState *node);
 extern void lakeReScanForeignScan(ForeignScanState *node);
 extern void lakeEndForeignScan(ForeignScanState *node);
+
 /*
  * Evaluates the quals' values and plans the files, if that is not done; for
  * EXPLAIN of a node that was never executed.
  */
 extern void scan_bind(LakeScan *scan);
+
 /* what the readers counted so far */
 extern TaskReaderCounters scan_counters(const LakeScan *scan);
 
@@ -197,6 +201,7 @@ extern void lakeExplainForeignScan(ForeignScanState *node, ExplainState *es);
 
 extern List *lakeImportForeignSchema(ImportForeignSchemaStmt *stmt,
 									 Oid server_oid);
+
 /* CREATE FOREIGN TABLE t () takes the lake's columns */
 extern void import_install_hook(void);
 

@@ -3,8 +3,8 @@
  * foreign table readable.
  *
  * Callbacks that modify are absent, which is how core learns to refuse INSERT,
- * UPDATE, DELETE, COPY FROM and TRUNCATE by name.  Row locks are the exception:
- * core would ignore them on a foreign table without a word.
+ * UPDATE, DELETE, COPY FROM and TRUNCATE by name.  Row locks are the
+ * exception: core would ignore them on a foreign table without a word.
  */
 #include "fdw/fdw.h"
 

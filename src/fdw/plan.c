@@ -95,7 +95,7 @@ refuse_system_columns(const LakePlan *plan)
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("lake table %s has no system column \"%s\"",
 					   plan->relation->name, NameStr(name)),
-				errhint("Declare the columns _file and _pos to identify rows."));
+				errhint("Columns named _file and _pos identify rows."));
 	}
 }
 
@@ -203,8 +203,8 @@ static List *
 attnum_list(const LakePlan *plan)
 {
 	List	   *attnums = NIL;
-	bool		whole_row = bms_is_member(0 - FirstLowInvalidHeapAttributeNumber,
-										  plan->attnums);
+	bool		whole_row =
+	bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, plan->attnums);
 
 	for (int i = 0; i < plan->relation->column_count; i++)
 	{

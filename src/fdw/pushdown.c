@@ -80,7 +80,8 @@ static const PredicateOp fit_ops[][FIT_COUNT] = {
 
 StaticAssertDecl(PREDICATE_GE - PREDICATE_EQ + 1 == lengthof(fit_ops),
 				 "fit_ops has one row a comparison");
-StaticAssertDecl(VALUE_BETWEEN == FIT_COUNT - 1, "fit_ops has one column a fit");
+StaticAssertDecl(VALUE_BETWEEN + 1 == FIT_COUNT,
+				 "fit_ops has one column a fit");
 
 /* a column of the relation as an operand */
 typedef struct Operand
@@ -249,8 +250,9 @@ comparison_op(Oid opno, Oid type_oid)
 		[BTGreaterEqualStrategyNumber] = PREDICATE_GE,
 		[BTGreaterStrategyNumber] = PREDICATE_GT,
 	};
-	Oid			family = lookup_type_cache(type_oid,
-										   TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	const		TypeCacheEntry *type = lookup_type_cache(type_oid,
+														 TYPECACHE_BTREE_OPFAMILY);
+	Oid			family = type->btree_opf;
 	int			strategy;
 
 	/* user-defined members of a family promise nothing about values */
@@ -286,7 +288,7 @@ commuted_op(PredicateOp op)
 	}
 }
 
-/* of leaves; the same for the two members of each pair */
+/* of a leaf; which is false for NULL under both signs */
 static PredicateOp
 negated_op(PredicateOp op)
 {
@@ -455,7 +457,8 @@ push_array(const PushScope *scope, ScalarArrayOpExpr *expr, bool negate,
 		   Predicate **result)
 {
 	Expr	   *array_expr = lsecond(expr->args);
-	Oid			element_type = get_element_type(exprType((Node *) array_expr));
+	Oid			array_type = exprType((Node *) array_expr);
+	Oid			element_type = get_element_type(array_type);
 	Operand		operand;
 	PredicateOp op;
 	Datum		datum;

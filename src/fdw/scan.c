@@ -10,6 +10,7 @@
 #include "fdw/fdw.h"
 
 #include "access/sysattr.h"
+#include "common/int.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -94,8 +95,8 @@ collect_parameters(Node *node, void *arg)
 
 /*
  * The predicate under the current values.  A qual that cannot be pushed after
- * all (its value has no exact image, a column's type changed since planning) is
- * evaluated here, row by row.
+ * all (its value has no exact image, a column's type changed since planning)
+ * is evaluated here, row by row.
  */
 static void
 bind_quals(LakeScan *scan)
@@ -188,9 +189,10 @@ bind_columns(LakeScan *scan)
 							(bms_num_members(attnums) + 1));
 	while ((member = bms_next_member(attnums, member)) >= 0)
 	{
-		int			attribute = member + FirstLowInvalidHeapAttributeNumber - 1;
 		ScanColumn *column = &scan->columns[scan->column_count];
+		int			attribute;
 
+		attribute = member + FirstLowInvalidHeapAttributeNumber - 1;
 		/* a column that was dropped since planning reads as NULL */
 		if (scan->relation->columns[attribute].field == NULL)
 			continue;
@@ -207,12 +209,12 @@ bind_files(LakeScan *scan)
 {
 	LakeRelation *relation = scan->relation;
 	uint64		bytes_before = relation->store->bytes_read;
+	LakeArena  *arena = lake_arena_of(scan->bind_context);
 
 	scan->plan = NULL;
 	if (relation->snapshot == NULL)
 		return;
-	scan->plan = relation->table->format->plan(lake_arena_of(scan->bind_context),
-											   relation->table,
+	scan->plan = relation->table->format->plan(arena, relation->table,
 											   relation->store,
 											   relation->snapshot,
 											   scan->predicate);
