@@ -236,6 +236,13 @@ push_leaf(const PushScope *scope, PredicateOp op, const LakeField *field,
 	return PUSH_DONE;
 }
 
+/* the family of the type's default B-tree operator class */
+static Oid
+btree_family(Oid type_oid)
+{
+	return lookup_type_cache(type_oid, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
 /*
  * The comparison that an operator of the left type's default B-tree family
  * makes, PREDICATE_FALSE if it makes none.
@@ -250,9 +257,7 @@ comparison_op(Oid opno, Oid type_oid)
 		[BTGreaterEqualStrategyNumber] = PREDICATE_GE,
 		[BTGreaterStrategyNumber] = PREDICATE_GT,
 	};
-	const		TypeCacheEntry *type = lookup_type_cache(type_oid,
-														 TYPECACHE_BTREE_OPFAMILY);
-	Oid			family = type->btree_opf;
+	Oid			family = btree_family(type_oid);
 	int			strategy;
 
 	/* user-defined members of a family promise nothing about values */
