@@ -11,7 +11,6 @@
 
 #include "postgres.h"
 
-#include "commands/explain.h"
 #include "foreign/fdwapi.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
@@ -195,7 +194,8 @@ extern TaskReaderCounters scan_counters(const LakeScan *scan);
 
 /* ---- explain.c ---- */
 
-extern void lakeExplainForeignScan(ForeignScanState *node, ExplainState *es);
+extern void lakeExplainForeignScan(ForeignScanState *node,
+								   struct ExplainState *es);
 
 /* ---- import.c ---- */
 
