@@ -96,9 +96,29 @@ begin_miniblock(DeltaDecoder *decoder)
 	decoder->mini = cursor_take(cursor, size);
 }
 
-/* sums up count deltas of the miniblock, at most STEP */
-static void
-read_packed(DeltaDecoder *decoder, int64_t *out, size_t count)
+/*
+ * Where decoded values go: as 64 or as 32 bits, or nowhere.  Functions that
+ * take it are inlined, so that no loop asks.
+ */
+typedef enum Target
+{
+	TARGET_I64,
+	TARGET_I32,
+	TARGET_NONE
+} Target;
+
+static inline __attribute__((always_inline)) void
+put(void *out, size_t i, uint64_t value, Target target)
+{
+	if (target == TARGET_I64)
+		((int64_t *) out)[i] = (int64_t) value;
+	else if (target == TARGET_I32)
+		((int32_t *) out)[i] = (int32_t) (uint32_t) value;
+}
+
+/* the next count values of the miniblock, at most STEP */
+static inline __attribute__((always_inline)) void
+read_step(DeltaDecoder *decoder, void *out, size_t count, Target target)
 {
 	uint64_t	min_delta = decoder->min_delta;
 	uint64_t	value = decoder->value;
@@ -108,16 +128,18 @@ read_packed(DeltaDecoder *decoder, int64_t *out, size_t count)
 	const uint8_t *group = decoder->mini +
 		decoder->mini_at / 8 * (size_t) width;
 
-	if (width <= 32)
+	if (width == 0)
+	{
+		for (size_t i = 0; i < count; i++)
+			put(out, i, value += min_delta, target);
+	}
+	else if (width <= 32)
 	{
 		uint32_t	deltas[CHUNK];
 
 		unpack_u32(group, width, deltas, skipped + count);
 		for (size_t i = 0; i < count; i++)
-		{
-			value += min_delta + deltas[skipped + i];
-			out[i] = (int64_t) value;
-		}
+			put(out, i, value += min_delta + deltas[skipped + i], target);
 	}
 	else
 	{
@@ -125,23 +147,9 @@ read_packed(DeltaDecoder *decoder, int64_t *out, size_t count)
 
 		unpack_u64(group, width, deltas, skipped + count);
 		for (size_t i = 0; i < count; i++)
-		{
-			value += min_delta + deltas[skipped + i];
-			out[i] = (int64_t) value;
-		}
+			put(out, i, value += min_delta + deltas[skipped + i], target);
 	}
 	decoder->value = value;
-}
-
-/* passes count values of the miniblock whose deltas all are min_delta */
-static void
-read_constant(DeltaDecoder *decoder, int64_t *out, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-	{
-		decoder->value += decoder->min_delta;
-		out[i] = (int64_t) decoder->value;
-	}
 }
 
 /* begins reading count values: checks and counts them, gives the header's */
@@ -189,10 +197,7 @@ delta_read_i64(DeltaDecoder *decoder, int64_t *out, size_t count)
 	{
 		size_t		n = next_step(decoder, count);
 
-		if (decoder->mini_width == 0)
-			read_constant(decoder, out, n);
-		else
-			read_packed(decoder, out, n);
+		read_step(decoder, out, n, TARGET_I64);
 		pass(decoder, (uint32_t) n);
 		out += n;
 		count -= n;
@@ -202,14 +207,17 @@ delta_read_i64(DeltaDecoder *decoder, int64_t *out, size_t count)
 void
 delta_read_i32(DeltaDecoder *decoder, int32_t *out, size_t count)
 {
+	if (take_first(decoder, count))
+	{
+		*out++ = (int32_t) (uint32_t) decoder->value;
+		count--;
+	}
 	while (count > 0)
 	{
-		int64_t		wide[CHUNK];
-		size_t		n = count < CHUNK ? count : CHUNK;
+		size_t		n = next_step(decoder, count);
 
-		delta_read_i64(decoder, wide, n);
-		for (size_t i = 0; i < n; i++)
-			out[i] = (int32_t) (uint32_t) (uint64_t) wide[i];
+		read_step(decoder, out, n, TARGET_I32);
+		pass(decoder, (uint32_t) n);
 		out += n;
 		count -= n;
 	}
@@ -231,11 +239,7 @@ delta_skip(DeltaDecoder *decoder, uint64_t count)
 			decoder->value += n * decoder->min_delta;
 		}
 		else
-		{
-			int64_t		values[CHUNK];
-
-			read_packed(decoder, values, n);
-		}
+			read_step(decoder, NULL, n, TARGET_NONE);
 		pass(decoder, (uint32_t) n);
 		count -= n;
 	}
@@ -415,7 +419,24 @@ alloc_values(ValueDecoder *decoder, size_t size)
 				   "page with more than %zu bytes of DELTA_BYTE_ARRAY values",
 				   PARQUET_MAX_PAGE_BYTES);
 	decoder->copied += size;
-	return lake_alloc_raw(decoder->arena, size);
+	return lake_alloc_raw(decoder->arena, size + PARQUET_PAGE_SLACK);
+}
+
+/*
+ * memcpy for the short pieces that strings mostly are.  May read and write up
+ * to 15 bytes more; the pages and alloc_values() have the slack, and what
+ * follows in the destination is written later.
+ */
+static inline void
+copy_short(uint8_t *dst, const uint8_t *src, size_t len)
+{
+	for (size_t i = 0; i < len; i += 16)
+	{
+		uint8_t		block[16];
+
+		memcpy(block, src + i, sizeof block);
+		memcpy(dst + i, block, sizeof block);
+	}
 }
 
 /* a value equal to the one before shares its bytes; one without prefix has
@@ -462,8 +483,8 @@ build_values(ValueDecoder *decoder, const Affixes *affixes, LakeBytes *values,
 		else if (is_put_together(affixes->prefix[i], affixes->suffix[i],
 								 decoder->previous.len))
 		{
-			memcpy(room, decoder->previous.data, prefix);
-			memcpy(room + prefix, suffix.data, suffix.len);
+			copy_short(room, decoder->previous.data, prefix);
+			copy_short(room + prefix, suffix.data, suffix.len);
 			decoder->previous = (LakeBytes) {room, prefix + suffix.len};
 			room += prefix + suffix.len;
 		}
@@ -502,20 +523,19 @@ static void
 skip_string(ValueDecoder *decoder, size_t prefix, LakeBytes suffix)
 {
 	LakeBuffer *scratch = &decoder->scratch;
+	bool		in_place = decoder->previous.data == scratch->data;
 
 	if (prefix == 0)
 	{
 		decoder->previous = suffix;
 		return;
 	}
-	if (decoder->previous.data == scratch->data)
-		scratch->len = prefix;
-	else
-	{
-		scratch->len = 0;
-		buffer_append(scratch, decoder->previous.data, prefix);
-	}
-	buffer_append(scratch, suffix.data, suffix.len);
+	scratch->len = in_place ? prefix : 0;
+	buffer_reserve(scratch, prefix + suffix.len + PARQUET_PAGE_SLACK);
+	if (!in_place)
+		copy_short(scratch->data, decoder->previous.data, prefix);
+	copy_short(scratch->data + prefix, suffix.data, suffix.len);
+	scratch->len = prefix + suffix.len;
 	decoder->previous = (LakeBytes) {scratch->data, scratch->len};
 }
 

@@ -60,39 +60,50 @@ read_flba(ValueDecoder *decoder, void *out, uint32_t count)
 
 const ValueDecoderOps plain_flba_ops = {init_cursor, read_flba, skip_fixed};
 
+/* the value at pos, which must end before end */
 static inline LakeBytes
-take_bytes(ValueDecoder *decoder)
+bytes_at(const uint8_t *pos, const uint8_t *end)
 {
-	ByteCursor *cursor = &decoder->cursor;
-	size_t		left = cursor_left(cursor);
+	size_t		left = (size_t) (end - pos);
 	LakeBytes	value;
 
 	if (left < 4)
-		encoding_throw_short(decoder->encoding, 1);
-	value.data = cursor->pos + 4;
-	value.len = bits_load_u32le(cursor->pos);
+		encoding_throw_short(PARQUET_ENCODING_PLAIN, 1);
+	value.data = pos + 4;
+	value.len = bits_load_u32le(pos);
 	if (value.len > left - 4)
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "value of %zu bytes where the page has %zu left",
 				   value.len, left - 4);
-	cursor->pos += 4 + value.len;
 	return value;
 }
 
 static void
 read_bytes(ValueDecoder *decoder, void *out, uint32_t count)
 {
+	const uint8_t *pos = decoder->cursor.pos;
 	LakeBytes  *values = out;
 
 	for (uint32_t i = 0; i < count; i++)
-		values[i] = take_bytes(decoder);
+	{
+		values[i] = bytes_at(pos, decoder->cursor.end);
+		pos = values[i].data + values[i].len;
+	}
+	decoder->cursor.pos = pos;
 }
 
 static void
 skip_bytes(ValueDecoder *decoder, uint64_t count)
 {
+	const uint8_t *pos = decoder->cursor.pos;
+
 	for (; count > 0; count--)
-		take_bytes(decoder);
+	{
+		LakeBytes	value = bytes_at(pos, decoder->cursor.end);
+
+		pos = value.data + value.len;
+	}
+	decoder->cursor.pos = pos;
 }
 
 const ValueDecoderOps plain_bytes_ops = {init_cursor, read_bytes, skip_bytes};

@@ -58,6 +58,13 @@ join_bytes(const uint8_t *streams, size_t stride, size_t width, uint8_t *out,
 
 #if defined(__SSE2__)
 
+/* GCC leaves loops of eight alone at -O2, and the vectors in memory with them */
+#if defined(__clang__)
+#define UNROLLED
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
+
 /*
  * Sixteen values at a time: interleaving the lower and upper halves of the
  * streams log2(width) times, each time joining stream k with k + width / 2.
@@ -73,20 +80,25 @@ join_blocks(const uint8_t *streams, size_t stride, size_t width, uint8_t *out,
 		__m128i		from[8];
 		__m128i		to[8];
 
+		UNROLLED
 		for (size_t k = 0; k < width; k++)
 			from[k] = _mm_loadu_si128((const __m128i *)
 									  (streams + k * stride + i));
+		UNROLLED
 		for (size_t step = 1; step < width; step *= 2)
 		{
+			UNROLLED
 			for (size_t k = 0; k < width / 2; k++)
 			{
 				to[2 * k] = _mm_unpacklo_epi8(from[k], from[k + width / 2]);
 				to[2 * k + 1] = _mm_unpackhi_epi8(from[k],
 												  from[k + width / 2]);
 			}
+			UNROLLED
 			for (size_t k = 0; k < width; k++)
 				from[k] = to[k];
 		}
+		UNROLLED
 		for (size_t k = 0; k < width; k++)
 			_mm_storeu_si128((__m128i *) (out + i * width + k * 16), from[k]);
 	}

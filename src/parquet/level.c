@@ -49,10 +49,15 @@ levels_init_v1(LevelDecoder *decoder, ByteCursor *page, int32_t encoding,
 }
 
 static _Noreturn void
-throw_too_high(const LevelDecoder *decoder, uint32_t level)
+throw_too_high(const LevelDecoder *decoder, const uint32_t *levels,
+			   size_t count)
 {
+	uint32_t	max = 0;
+
+	for (size_t i = 0; i < count; i++)
+		max = levels[i] > max ? levels[i] : max;
 	lake_throw(LAKE_ERROR_CORRUPT, "level %u is above the maximum %u",
-			   level, (unsigned) decoder->max_level);
+			   max, (unsigned) decoder->max_level);
 }
 
 /* passes count legacy levels, which must be there */
@@ -82,20 +87,34 @@ read_legacy(LevelDecoder *decoder, uint32_t *out, size_t count)
 	}
 }
 
-/* at most CHUNK levels, checked */
+/*
+ * At most CHUNK levels, checked.  The array has CHUNK of them; its last block
+ * of eight is filled up, so that loops over whole blocks, which compilers turn
+ * into vectors, may work on it.
+ */
 static void
 read_chunk(LevelDecoder *decoder, uint32_t *levels, size_t count)
 {
-	uint32_t	max = 0;
+	uint32_t	above[8] = {0};
+	uint32_t	any = 0;
 
 	if (decoder->legacy)
 		read_legacy(decoder, levels, count);
 	else
 		hybrid_read(&decoder->hybrid, levels, count);
-	for (size_t i = 0; i < count; i++)
-		max = levels[i] > max ? levels[i] : max;
-	if (max > decoder->max_level)
-		throw_too_high(decoder, max);
+	for (size_t i = count; i % 8 != 0; i++)
+		levels[i] = 0;
+
+	/* levels of either kind have at most 16 bits: the sign tells */
+	for (size_t i = 0; i < count; i += 8)
+	{
+		for (size_t k = 0; k < 8; k++)
+			above[k] |= decoder->max_level - levels[i + k];
+	}
+	for (size_t k = 0; k < 8; k++)
+		any |= above[k];
+	if (any >> 31 != 0)
+		throw_too_high(decoder, levels, count);
 }
 
 void
@@ -105,9 +124,15 @@ levels_read(LevelDecoder *decoder, uint16_t *out, size_t count)
 	{
 		uint32_t	levels[CHUNK];
 		size_t		n = count < CHUNK ? count : CHUNK;
+		size_t		i = 0;
 
 		read_chunk(decoder, levels, n);
-		for (size_t i = 0; i < n; i++)
+		for (; i + 8 <= n; i += 8)
+		{
+			for (size_t k = 0; k < 8; k++)
+				out[i + k] = (uint16_t) levels[i + k];
+		}
+		for (; i < n; i++)
 			out[i] = (uint16_t) levels[i];
 		out += n;
 		count -= n;
@@ -199,7 +224,7 @@ levels_peek_run(LevelDecoder *decoder, uint16_t *level)
 		return 0;
 	count = hybrid_peek_run(&decoder->hybrid, &value);
 	if (count > 0 && value > decoder->max_level)
-		throw_too_high(decoder, value);
+		throw_too_high(decoder, &value, 1);
 	*level = (uint16_t) value;
 	return count;
 }
