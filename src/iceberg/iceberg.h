@@ -22,13 +22,15 @@ typedef struct IcebergTable IcebergTable;
 extern LakeBytes iceberg_read_metadata_text(LakeArena *arena,
 											LakeStore *store,
 											const char *location);
+
 /* NULL when the table has no such snapshot */
 extern const LakeSnapshot *iceberg_find_snapshot(const LakeTable *table,
 												 int64_t snapshot_id);
+
 /* a table property, NULL when not set */
 extern const char *iceberg_property(const LakeTable *table, const char *key);
 extern const LakePartitionSpec *iceberg_find_spec(const LakeTable *table,
-											  int32_t spec_id);
+												  int32_t spec_id);
 
 /*
  * Totals from a snapshot's manifest list alone (no manifest is opened): live

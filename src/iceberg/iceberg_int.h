@@ -5,6 +5,7 @@
 #ifndef LAKE_ICEBERG_INT_H
 #define LAKE_ICEBERG_INT_H
 
+#include "avro/avro.h"
 #include "base/bytes.h"
 #include "iceberg/iceberg.h"
 
@@ -54,6 +55,7 @@ extern LakeTable *iceberg_metadata_read(LakeArena *arena, LakeStore *store,
  */
 extern void snapshot_scan(LakeBytes text, int64_t *id,
 						  int64_t *sequence_number);
+
 /* the snapshot of an id in a JSON array of snapshots, NULL if there is none */
 extern IcebergSnapshot *snapshot_find(LakeArena *arena, LakeBytes snapshots,
 									  int64_t id);
@@ -61,15 +63,209 @@ extern IcebergSnapshot *snapshot_find(LakeArena *arena, LakeBytes snapshots,
 /* ---- partition_spec.c ---- */
 
 /*
- * A spec from its JSON array of fields.  Types are those of the table's current
- * schema, of its newest other schema with that column when it was dropped.
+ * A spec from its JSON array of fields.  Types are those of the table's
+ * current schema; of a dropped column, those of the newest schema that has it.
  */
 extern void partition_spec_parse(LakeArena *arena, LakeJson *fields,
 								 int32_t id, const LakeTable *table,
 								 LakePartitionSpec *spec);
+
 /* the member "partition-specs" */
-extern LakePartitionSpec *partition_specs_parse(LakeArena *arena, LakeJson *specs,
+extern LakePartitionSpec *partition_specs_parse(LakeArena *arena,
+												LakeJson *specs,
+												const LakeTable *table,
+												int *count);
+
+/* ---- bytes_map.c ---- */
+
+typedef struct BytesMapEntry
+{
+	LakeBytes	key;			/* the caller's, as long as the map lives */
+	uint64_t	hash;
+	void	   *value;			/* NULL: the place is free */
+} BytesMapEntry;
+
+typedef struct BytesMap
+{
+	LakeArena  *arena;
+	size_t		count;
+	size_t		capacity;		/* a power of two */
+	BytesMapEntry *entries;
+} BytesMap;
+
+extern void bytes_map_init(BytesMap *map, LakeArena *arena);
+
+/* NULL when the key is absent */
+extern void *bytes_map_find(const BytesMap *map, LakeBytes key);
+
+/* adds a key that is absent */
+extern void bytes_map_add(BytesMap *map, LakeBytes key, void *value);
+
+/* ---- avro_field.c: fields of Avro records, checked ---- */
+
+/*
+ * Opens a manifest list or manifest; what: "manifest".  The file is closed
+ * with arena.  Throws MISSING, UNSUPPORTED when the file is encrypted.
+ */
+extern AvroReader *avro_field_open(LakeArena *arena, LakeStore *store,
+								   const char *path, const char *what);
+
+/* name: the spec's word for the field; CORRUPT when it is no integer */
+extern int64_t avro_field_int64(const AvroSlot *slot, const char *name,
+								int64_t if_null);
+
+/* data is NULL when the field is; CORRUPT when it has other than bytes */
+extern LakeBytes avro_field_bytes(const AvroSlot *slot, const char *name);
+
+/* a required location: CORRUPT when it is NULL, empty or has a NUL */
+extern LakeBytes avro_field_location(const AvroSlot *slot, const char *name);
+
+/* ---- manifest_list.c ---- */
+
+/* of the values of one partition field in a manifest */
+typedef struct FieldSummary
+{
+	bool		has_null;		/* false: surely none is NULL */
+	bool		has_nan;		/* false: surely none is NaN */
+	LakeBytes	lower;			/* data NULL: unknown */
+	LakeBytes	upper;
+} FieldSummary;
+
+typedef struct ManifestFile
+{
+	const char *path;
+	int32_t		spec_id;		/* -1: only the manifest says it */
+	bool		has_deletes;	/* content is 1 */
+	int64_t		sequence_number;
+	int64_t		snapshot_id;	/* that added the manifest */
+	int64_t		first_row_id;	/* -1 none */
+	int64_t		live_files;		/* added and existing; -1 unknown */
+	int64_t		live_rows;		/* -1 unknown */
+	int			summary_count;	/* 0: nothing is known */
+	const FieldSummary *summaries;	/* in order of the spec's fields */
+} ManifestFile;
+
+/* the manifests of a snapshot, in arena */
+extern const ManifestFile *manifest_list_read(LakeArena *arena,
+											  LakeStore *store,
+											  const LakeSnapshot *snapshot,
+											  size_t *count);
+
+/* ---- manifest.c ---- */
+
+typedef enum FileContent
+{
+	CONTENT_DATA,
+	CONTENT_POSITION_DELETES,	/* deletion vectors too */
+	CONTENT_EQUALITY_DELETES
+} FileContent;
+
+/* a live entry; bytes are borrowed until the reader's next call */
+typedef struct ManifestEntry
+{
+	FileContent content;
+	LakeBytes	path;
+	LakeBytes	format;			/* "PARQUET", in any case */
+	int64_t		snapshot_id;	/* that added the file */
+	/* data sequence number; -1: missing, though it must not be */
+	int64_t		sequence_number;
+	int64_t		first_row_id;	/* -1 none */
+	int64_t		record_count;	/* -1 unknown */
+	int64_t		size;			/* bytes */
+	/* of delete files */
+	LakeBytes	referenced_file;	/* data NULL: none */
+	int64_t		content_offset; /* -1 none */
+	int64_t		content_size;
+	LakeBytes	lower_path;		/* bounds of file_path, data NULL: unknown */
+	LakeBytes	upper_path;
+	int			equality_count;
+	const AvroSlot *equality_ids;	/* integers, checked */
+} ManifestEntry;
+
+/* a column whose bounds a predicate asks for */
+typedef struct BoundsColumn
+{
+	int32_t		field_id;
+	const LakeType *type;
+} BoundsColumn;
+
+typedef struct ManifestReader ManifestReader;
+
+/*
+ * Opens a manifest for reading in arena.  A spec that the table metadata lacks
+ * is taken from the manifest's header and lives in spec_arena.
+ */
+extern ManifestReader *manifest_reader_open(LakeArena *arena,
+											LakeArena *spec_arena,
 											const LakeTable *table,
-											int *count);
+											LakeStore *store,
+											const ManifestFile *manifest,
+											const BoundsColumn *columns,
+											int column_count);
+extern const LakePartitionSpec *manifest_reader_spec(
+													 const ManifestReader *reader);
+
+/* the next entry that is not DELETED; false at the end */
+extern bool manifest_reader_next(ManifestReader *reader,
+								 ManifestEntry *entry);
+
+/* appends bytes that are equal exactly for equal (spec id, partition tuple) */
+extern void manifest_reader_partition_key(const ManifestReader *reader,
+										  LakeBuffer *key);
+
+/* the current entry's partition tuple, one value a field, in arena */
+extern LakeValue *manifest_reader_partition(const ManifestReader *reader,
+											LakeArena *arena);
+
+/* a BoundsLookup for the current entry; arg is the reader */
+extern bool manifest_reader_bounds(void *arg, int32_t field_id,
+								   const LakeType *type, LakeBounds *bounds);
+
+/* sets the bounds of a column from their bytes, if they can be believed */
+extern void bounds_set(LakeBounds *bounds, const LakeType *type,
+					   LakeBytes lower, LakeBytes upper);
+
+/* ---- delete_index.c ---- */
+
+typedef struct DeleteEntry DeleteEntry;
+
+/* delete files in order of their sequence numbers, once sorted */
+typedef struct DeleteList
+{
+	LakeBuffer	entries;		/* of DeleteEntry * */
+	bool		is_sorted;
+	const DeleteFile **files;	/* of the sorted entries; the plan's */
+	size_t		counted_from;	/* entries from here on are in its numbers */
+} DeleteList;
+
+/* a partition: a spec and a tuple that occurs in it */
+typedef struct Partition
+{
+	const LakePartitionSpec *spec;
+	LakeBytes	key;			/* see manifest_reader_partition_key */
+	const LakeValue *values;
+	bool		may_match;		/* the predicate's projection */
+	bool		is_planned;		/* values are the plan's */
+	DeleteList	position_deletes;
+	DeleteList	equality_deletes;	/* unless they are global */
+} Partition;
+
+typedef struct DeleteIndex DeleteIndex;
+
+/*
+ * DeleteFile objects are made in arena, everything else in scratch, which ends
+ * with planning.
+ */
+extern DeleteIndex *delete_index_create(LakeArena *arena, LakeArena *scratch);
+extern void delete_list_init(DeleteList *list, LakeArena *scratch);
+extern void delete_index_add(DeleteIndex *index, const ManifestEntry *entry,
+							 Partition *partition);
+
+/*
+ * When all deletes are in: sets task's, and counts them in plan.  A task's
+ * sequence number may be -1, unknown: position deletes apply then.
+ */
+extern void delete_index_attach(DeleteIndex *index, ScanTask *task,
+								Partition *partition, ScanPlan *plan);
 
 #endif							/* LAKE_ICEBERG_INT_H */

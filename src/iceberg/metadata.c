@@ -47,6 +47,7 @@ static const struct
 	const char *name;
 	int			required_from;
 }			metadata_keys[KEY_COUNT] =
+
 {
 	[KEY_FORMAT_VERSION] = {"format-version", 1},
 	[KEY_TABLE_UUID] = {"table-uuid", 2},
@@ -107,7 +108,8 @@ scan_members(LakeBytes json, MetadataText *text)
 				continue;
 			if (json_scan_is_null(value))
 				value.len = 0;
-			text->members[i] = value;
+			text	  ->members[i] = value;
+
 			break;
 		}
 	}
@@ -263,12 +265,13 @@ add_property(void *arg, const char *key, LakeJson *value)
 {
 	PropertyList *list = arg;
 	IcebergProperty property;
-	LakeBytes	text;
+	LakeBytes text;
 
 	/* some writers store numbers and nulls: no property that we read is one */
 	if (value == NULL || json_kind(value) != JSON_STRING)
 		return;
 	text = json_string(value, key);
+
 	property.key = lake_strdup(list->arena, key);
 	property.value = lake_strndup(list->arena, (const char *) text.data,
 								  text.len);
@@ -433,6 +436,7 @@ parse_snapshots(LakeArena *arena, LakeArena *scratch,
 	int64_t		current_id;
 
 	table->snapshots = text->members[KEY_SNAPSHOTS];
+
 	/* absent, null and -1 all mean that there is none */
 	if (!find_int64(text, KEY_CURRENT_SNAPSHOT_ID, &current_id))
 		current_id = -1;
@@ -457,7 +461,7 @@ iceberg_read_metadata_text(LakeArena *arena, LakeStore *store,
 	/* gzip is told by its first bytes, whatever the name says */
 	if (bytes.len >= 2 && bytes.data[0] == 0x1f && bytes.data[1] == 0x8b)
 	{
-		LakeBuffer	text;
+		LakeBuffer text;
 
 		buffer_init(&text, arena);
 		codec_decompress_append(codec_context_create(scratch), CODEC_GZIP,
@@ -471,7 +475,7 @@ iceberg_read_metadata_text(LakeArena *arena, LakeStore *store,
 	return bytes;
 }
 
-LakeTable *
+LakeTable  *
 iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 					  const char *metadata_location)
 {

@@ -48,7 +48,7 @@ static int64_t
 summary_count(LakeJson *summary, const char *key)
 {
 	LakeJson   *value = json_find(summary, key);
-	LakeBytes	text;
+	LakeBytes text;
 	char		digits[32];
 	char	   *end;
 	long long	count;
@@ -56,6 +56,7 @@ summary_count(LakeJson *summary, const char *key)
 	if (value == NULL || json_kind(value) != JSON_STRING)
 		return -1;
 	text = json_string(value, key);
+
 	if (text.len == 0 || text.len >= sizeof digits)
 		return -1;
 	memcpy(digits, text.data, text.len);
@@ -156,7 +157,7 @@ IcebergSnapshot *
 snapshot_find(LakeArena *arena, LakeBytes snapshots, int64_t id)
 {
 	JsonScan	scan;
-	LakeBytes	text;
+	LakeBytes text;
 
 	if (snapshots.len == 0)
 		return NULL;
