@@ -37,4 +37,94 @@ extern bool typemap_is_json(const LakeType *type);
 /* the type modifier of numeric(precision, scale) */
 extern int32 typemap_numeric_typmod(int precision, int scale);
 
+/* ---- numeric_build.c ---- */
+
+/* room for any numeric that is built from 64 or 128 bits, 8-byte aligned */
+#define NUMERIC_BUILD64_SIZE	24
+#define NUMERIC_BUILD128_SIZE	32
+
+/*
+ * Writes value / 10^scale, 0 <= scale <= 38, as a numeric with a four-byte
+ * header to dst; returns its size.
+ */
+extern size_t numeric_build64(void *dst, int64 value, int scale);
+extern size_t numeric_build128(void *dst, LakeInt128 value, int scale);
+/*
+ * floor(numeric * 10^scale), and whether that is exact.  BELOW and ABOVE are
+ * beyond 10^38; NaN and infinity are ABOVE.
+ */
+extern ValueFit numeric_to_scaled(Numeric numeric, int scale,
+								  LakeInt128 *value);
+
+/* ---- convert_json.c ---- */
+
+/* shows a nested type or a variant as jsonb; made once a column */
+typedef struct JsonConverter JsonConverter;
+
+/* throws 0A000 when some part of the type cannot be shown */
+extern JsonConverter *json_converter_create(MemoryContext context,
+											const LakeType *type);
+/* the jsonb of a row that is not NULL, in context */
+extern Datum json_converter_make(JsonConverter *converter,
+								 const LakeVector *vector, uint32 row,
+								 MemoryContext context);
+
+/* ---- variant.c ---- */
+
+/*
+ * Adds a value of the Parquet variant encoding to a jsonb under construction,
+ * in the current memory context; token (WJB_VALUE, WJB_ELEM) says as what.
+ * Where nothing is under construction (*state NULL) the whole value is
+ * returned.  Borrows from the bytes.  Throws CORRUPT for bytes that break the
+ * encoding.
+ */
+extern JsonbValue *variant_push(JsonbParseState **state,
+								JsonbIteratorToken token, LakeBytes metadata,
+								LakeBytes value);
+
+/* ---- json_scalar.c ---- */
+
+extern void json_set_bool(JsonbValue *json, bool value);
+extern void json_set_integer(JsonbValue *json, int64 value);
+/* 0 <= scale <= 38 */
+extern void json_set_decimal(JsonbValue *json, LakeInt128 value, int scale);
+extern void json_set_float(JsonbValue *json, float value);
+extern void json_set_double(JsonbValue *json, double value);
+/* checked as text_check does; may borrow from text */
+extern void json_set_string(JsonbValue *json, LakeBytes text);
+extern void json_set_bytes(JsonbValue *json, LakeBytes bytes);
+extern void json_set_uuid(JsonbValue *json, const uint8 uuid[16]);
+/* days since 1970-01-01 */
+extern void json_set_date(JsonbValue *json, int64 days);
+/* microseconds since midnight; throws 22008 outside of a day */
+extern void json_set_time(JsonbValue *json, int64 usecs);
+/* since 1970; digits 6: microseconds, 9: nanoseconds; zone: UTC, marked so */
+extern void json_set_timestamp(JsonbValue *json, int64 ticks, int digits,
+							   bool zone);
+
+/* ---- convert.c ---- */
+
+/* throws 22021 unless text is valid UTF-8 without NUL */
+extern void text_check(LakeBytes text);
+
+/* ---- coerce.c ---- */
+
+/* what a column's declared modifier asks of values that are there already */
+typedef struct Coercion Coercion;
+
+/* NULL when every value of the lake type satisfies the modifier */
+extern Coercion *coercion_create(MemoryContext context, const LakeType *type,
+								 Oid base, int32 typmod);
+/* replaces values by coerced ones, in context; throws 22001, 22003, 22008 */
+extern void coercion_apply(const Coercion *coercion, Datum *values,
+						   const bool *nulls, uint32 count,
+						   MemoryContext context);
+
+typedef struct DomainCheck DomainCheck;
+
+extern DomainCheck *domain_check_create(MemoryContext context, Oid domain);
+/* throws 23502 and 23514 as the domain says */
+extern void domain_check_apply(DomainCheck *check, const Datum *values,
+							   const bool *nulls, uint32 count);
+
 #endif							/* LAKE_SERVER_INT_H */
