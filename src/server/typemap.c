@@ -11,6 +11,7 @@
 #include "utils/date.h"
 #include "utils/lsyscache.h"
 
+#include "base/decimal.h"
 #include "server/server_int.h"
 
 typedef struct ScalarType
@@ -65,12 +66,26 @@ static const struct
 	{LAKE_STRING, BPCHAROID},	/* 22001 */
 };
 
+/*
+ * The server's numeric could hold more, but the scaled integers behind a lake
+ * decimal have 38 digits.
+ */
+static Oid
+scalar_oid(const LakeType *type)
+{
+	if (type->kind == LAKE_DECIMAL &&
+		(type->precision < 1 || type->precision > DECIMAL_MAX_PRECISION ||
+		 type->scale < 0 || type->scale > DECIMAL_MAX_PRECISION))
+		return InvalidOid;
+	return scalar_types[type->kind].oid;
+}
+
 Oid
 typemap_scalar(const LakeType *type, int32 *typmod)
 {
 	*typmod = type->kind == LAKE_DECIMAL ?
 		typemap_numeric_typmod(type->precision, type->scale) : -1;
-	return scalar_types[type->kind].oid;
+	return scalar_oid(type);
 }
 
 int32
@@ -83,7 +98,8 @@ typemap_numeric_typmod(int precision, int scale)
 bool
 typemap_is_json(const LakeType *type)
 {
-	if (!scalar_types[type->kind].in_json)
+	if (!scalar_types[type->kind].in_json ||
+		(type->kind == LAKE_DECIMAL && scalar_oid(type) == InvalidOid))
 		return false;
 	for (int i = 0; i < type->field_count; i++)
 	{
@@ -103,7 +119,7 @@ array_element(const LakeType *type)
 		return NULL;
 	element = type->fields[0].type;
 	if (element->kind == LAKE_VARIANT ||
-		scalar_types[element->kind].oid == InvalidOid)
+		scalar_oid(element) == InvalidOid)
 		return NULL;
 	return element;
 }
@@ -126,7 +142,7 @@ typemap_declaration(LakeArena *arena, const LakeType *type)
 
 	if (element != NULL)
 		return scalar_declaration(arena, element, "[]");
-	if (scalar_types[type->kind].oid != InvalidOid)
+	if (scalar_oid(type) != InvalidOid)
 		return scalar_declaration(arena, type, "");
 	if (lake_type_is_nested(type) && typemap_is_json(type))
 		return "jsonb";
@@ -136,7 +152,11 @@ typemap_declaration(LakeArena *arena, const LakeType *type)
 static bool
 scalar_is_readable(const LakeType *type, Oid type_oid)
 {
-	if (type_oid != InvalidOid && scalar_types[type->kind].oid == type_oid)
+	Oid			own = scalar_oid(type);
+
+	if (own == InvalidOid)
+		return false;
+	if (own == type_oid)
 		return true;
 	for (size_t i = 0; i < lengthof(conversions); i++)
 	{
@@ -158,7 +178,8 @@ typemap_is_readable(const LakeType *type, Oid type_oid, int32 typmod)
 
 		if (element != InvalidOid)
 			return array_element(type) != NULL &&
-				scalar_is_readable(type->fields[0].type, element);
+				scalar_is_readable(type->fields[0].type,
+								   getBaseType(element));
 	}
 	if (lake_type_is_nested(type))
 		return base == JSONBOID && typemap_is_json(type);
