@@ -56,6 +56,9 @@ leaf_begin(LeafReader *leaf, int row_group)
 	leaf->block_pos = 0;
 	page_stream_begin(&leaf->stream, leaf->file->file, chunk->codec, start,
 					  end);
+	/* before ARROW-10353, v2 pages said is_compressed = false and were */
+	leaf->stream.always_compressed =
+		parquet_written_before(leaf->file, "parquet-cpp", 2, 0, 0);
 }
 
 void *
@@ -81,6 +84,11 @@ decode_values(LeafReader *leaf, ValueDecoder *decoder, void *out,
 {
 	const ParquetField *field = &leaf->node->field;
 
+	if (field->physical == PARQUET_FIXED_LEN_BYTE_ARRAY &&
+		field->type_length == 0 && count > 0)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "column \"%s\" has values of fixed length without a length",
+				   field->name);
 	if (!values_need_conversion(field))
 	{
 		value_decoder_read(decoder, out, count);
@@ -96,14 +104,13 @@ decode_values(LeafReader *leaf, ValueDecoder *decoder, void *out,
 static bool
 is_count_possible(const ParquetField *field, uint64_t count, uint64_t size)
 {
-	static const uint8_t widths[] = {0, 4, 8, 12, 4, 8, 4, 0};
+	/* bits; of BYTE_ARRAY those of the length */
+	static const uint8_t widths[] = {1, 32, 64, 96, 32, 64, 32, 8};
 	uint64_t	width = widths[field->physical];
 
-	if (field->physical == PARQUET_BOOLEAN)
-		return count <= size * 8;
 	if (field->physical == PARQUET_FIXED_LEN_BYTE_ARRAY)
-		width = (uint64_t) field->type_length;
-	return count <= size / width;
+		width *= (uint64_t) field->type_length;
+	return width == 0 ? count == 0 : count <= size * 8 / width;
 }
 
 static void

@@ -17,11 +17,11 @@ values_need_conversion(const ParquetField *field)
 }
 
 static _Noreturn void
-throw_decimal(const ParquetField *field, LakeErrorCode code, const char *what)
+throw_decimal(const ParquetField *field)
 {
-	lake_throw(code,
-			   "a value of column \"%s\", decimal(%d,%d), does not fit %s",
-			   field->name, field->precision, field->scale, what);
+	lake_throw(LAKE_ERROR_CORRUPT,
+			   "column \"%s\" has a value that does not fit decimal(%d,%d)",
+			   field->name, field->precision, field->scale);
 }
 
 static void
@@ -44,7 +44,7 @@ convert_to_i64(const ParquetField *field, const LakeBytes *raw, int64_t *out,
 		}
 		if (!decimal_from_bytes(bytes.data, bytes.len, &wide) ||
 			wide < INT64_MIN || wide > INT64_MAX)
-			throw_decimal(field, LAKE_ERROR_CORRUPT, "its precision");
+			throw_decimal(field);
 		out[i] = (int64_t) wide;
 	}
 }
@@ -56,7 +56,7 @@ convert_to_i128(const ParquetField *field, const LakeBytes *raw,
 	for (uint32_t i = 0; i < count; i++)
 	{
 		if (!decimal_from_bytes(raw[i].data, raw[i].len, &out[i]))
-			throw_decimal(field, LAKE_ERROR_UNSUPPORTED, "128 bits");
+			throw_decimal(field);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/decimal.h"
 
 #define TAIL_BYTES			8	/* length and magic */
 #define FIRST_READ			((size_t) 64 << 10)
@@ -181,9 +182,10 @@ read_property(LakeArena *arena, ByteCursor *cursor, ParquetProperty *property)
 
 	while (thrift_next(cursor, &field))
 	{
-		if (field.id == 1)
+		/* fastparquet 0.8 wrote numbers as values */
+		if (field.id == 1 && field.type == THRIFT_BINARY)
 			key = thrift_binary(cursor, &field);
-		else if (field.id == 2)
+		else if (field.id == 2 && field.type == THRIFT_BINARY)
 			value = thrift_binary(cursor, &field);
 		else
 			thrift_skip(cursor, &field);
@@ -296,8 +298,9 @@ read_file_metadata(LakeArena *arena, ByteCursor *cursor, ParquetFile *file)
 		lake_throw(LAKE_ERROR_CORRUPT, "the footer has no schema");
 }
 
+/* the row groups count; Impala 2.8 wrote files that say 0 rows beside them */
 static void
-check_rows(const ParquetFile *file)
+check_rows(ParquetFile *file)
 {
 	const ParquetRowGroup *last;
 	int64_t		sum = 0;
@@ -307,10 +310,11 @@ check_rows(const ParquetFile *file)
 		last = &file->row_groups[file->row_group_count - 1];
 		sum = last->first_row + last->rows;
 	}
-	if (file->rows != sum)
+	if (file->rows != sum && file->rows != 0)
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "the footer says %lld rows, its row groups %lld",
 				   (long long) file->rows, (long long) sum);
+	file->rows = sum;
 }
 
 /*
@@ -431,6 +435,10 @@ parquet_chunk_check(const ParquetFile *file, int row_group,
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "column \"%s\" has another type in a row group than in the schema",
 				   name);
+	if (leaf->field.precision > DECIMAL_MAX_PRECISION)
+		lake_throw(LAKE_ERROR_UNSUPPORTED,
+				   "column \"%s\" is a decimal of %d digits, more than %d",
+				   name, leaf->field.precision, DECIMAL_MAX_PRECISION);
 	if (chunk->value_count < 0 ||
 		(leaf->repeated == 0 &&
 		 chunk->value_count != file->row_groups[row_group].rows))

@@ -340,9 +340,17 @@ build_list(const Scope *scope, const ParquetNode *node, LakeVector *vector)
 static void
 build_struct(const Scope *scope, const ParquetNode *node, LakeVector *vector)
 {
-	/* a struct without columns has no levels that could say it is NULL */
 	if (node->leaf_count > 0)
 		build_nulls(scope, node, vector);
+	else if (node->field.optional)
+	{
+		/* without columns there is nothing that says it is not NULL */
+		uint8_t    *nulls = lake_alloc_raw(scope->arena, scope->slots);
+
+		if (scope->slots > 0)
+			memset(nulls, 1, scope->slots);
+		vector->nulls = nulls;
+	}
 	vector->child_count = scope->slots;
 	build_children(scope, node, vector);
 }

@@ -321,7 +321,8 @@ unpack_page(PageStream *stream, const PageHeader *header,
 	/* a page of NULLs has no values, and writers store them as nothing */
 	if (dst_size == 0)
 		return;
-	if (stream->codec != CODEC_NONE && header->compressed)
+	if (stream->codec != CODEC_NONE &&
+		(header->compressed || stream->always_compressed))
 	{
 		codec_decompress(stream->context, stream->codec, stored + levels,
 						 src_size, bytes + levels, dst_size);

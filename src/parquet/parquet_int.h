@@ -229,6 +229,7 @@ typedef struct PageStream
 	LakeFile   *file;
 	CodecContext *context;		/* shared */
 	LakeCodec	codec;
+	bool		always_compressed;	/* whatever the header of a v2 page says */
 	uint64_t	pos;			/* next header, offset in the file */
 	uint64_t	end;			/* of the chunk */
 	uint8_t    *window;

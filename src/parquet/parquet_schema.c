@@ -215,12 +215,16 @@ read_logical(ByteCursor *cursor, const ThriftField *parent,
 	}
 }
 
-/* the older annotation; LogicalType has priority */
+/*
+ * The older annotation; LogicalType has priority, except that parquet-mr 1.12
+ * has UNKNOWN there for INTERVAL.
+ */
 static void
 apply_converted(SchemaElement *element, int32_t converted)
 {
-	if (element->logical != PARQUET_LOGICAL_NONE ||
-		converted < 0 || converted >= LENGTH_OF(converted_types))
+	if (converted < 0 || converted >= LENGTH_OF(converted_types) ||
+		(element->logical != PARQUET_LOGICAL_NONE &&
+		 element->logical != PARQUET_LOGICAL_UNKNOWN))
 		return;
 	element->logical = converted_types[converted].logical;
 	element->unit = converted_types[converted].unit;
@@ -298,10 +302,6 @@ read_element(LakeArena *arena, ByteCursor *cursor, SchemaElement *element)
 		lake_throw(LAKE_ERROR_UNSUPPORTED,
 				   "column \"%s\" has the unknown physical type %d",
 				   element->name, element->physical);
-	if (element->physical >= 0 && element->child_count > 0)
-		lake_throw(LAKE_ERROR_CORRUPT,
-				   "column \"%s\" has both a type and children",
-				   element->name);
 }
 
 /* ---- fields ---- */
@@ -389,9 +389,9 @@ check_logical(const SchemaElement *element)
 			(element->unit == PARQUET_MILLIS);
 	if (!fits)
 		lake_throw(LAKE_ERROR_CORRUPT,
-				   "column \"%s\" of type %s cannot be a %s", element->name,
-				   physical_names[element->physical],
-				   logical_rules[logical].name);
+				   "column \"%s\" is annotated %s, which its type %s does not allow",
+				   element->name, logical_rules[logical].name,
+				   physical_names[element->physical]);
 	if (logical == PARQUET_LOGICAL_INTEGER && element->bits != 8 &&
 		element->bits != 16 && element->bits != 32 && element->bits != 64)
 		lake_throw(LAKE_ERROR_CORRUPT,
@@ -428,11 +428,11 @@ build_primitive(SchemaBuilder *builder, ParquetNode *node,
 	ParquetField *field = &node->field;
 	ParquetFile *file = builder->file;
 
-	if (element->physical == PARQUET_FIXED_LEN_BYTE_ARRAY &&
-		element->type_length <= 0)
+	/* 0: parquet-dotnet omits it when there are only NULLs */
+	if (element->type_length < 0)
 		lake_throw(LAKE_ERROR_CORRUPT,
-				   "column \"%s\" is of fixed length without a length",
-				   element->name);
+				   "column \"%s\" has values of %d bytes", element->name,
+				   element->type_length);
 	check_logical(element);
 	field->shape = PARQUET_PRIMITIVE;
 	field->physical = (ParquetPhysical) element->physical;
@@ -565,6 +565,10 @@ build_body(SchemaBuilder *builder, Place place, bool optional)
 	ParquetNode *node;
 	Place		below;
 
+	if (element->physical >= 0 && element->child_count > 0)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "column \"%s\" has both a type and children",
+				   element->name);
 	builder->next++;
 	if (optional)
 		place.defined++;
@@ -632,9 +636,9 @@ parquet_schema_read(LakeArena *arena, ByteCursor *cursor,
 	builder.element_count = count;
 	builder.next = 1;
 	file->leaves = lake_alloc_array(arena, count, sizeof *file->leaves);
-	/* the root is the row: its own repetition means nothing (Impala) */
-	if (elements[0].physical >= 0 ||
-		(uint32_t) elements[0].child_count >= count)
+	/* the root is the row: its own repetition (Impala) and type (segmentio's
+	 * parquet-go) mean nothing */
+	if ((uint32_t) elements[0].child_count >= count)
 		lake_throw(LAKE_ERROR_CORRUPT, "the schema has no valid root");
 	file->field_count = elements[0].child_count;
 	file->fields = lake_alloc_array(arena, (size_t) file->field_count,

@@ -66,7 +66,7 @@ write_text(LakeBuffer *out, LakeBytes text, bool nested)
 
 		if (byte == '\\' || (nested && byte == '"'))
 			buffer_append_byte(out, '\\');
-		if (!nested && (byte == '\n' || byte == '\r'))
+		if (byte == '\n' || byte == '\r')
 		{
 			buffer_append_byte(out, '\\');
 			byte = byte == '\n' ? 'n' : 'r';
