@@ -44,10 +44,7 @@ def write_data():
         return
     db = duckdb.connect()
     with open(HERE + "/lineitem.sql", encoding="utf-8") as file:
-        for statement in file.read().replace(
-                "$orders", str(ROWS // 4)).split(";"):
-            if statement.strip():
-                db.execute(statement)
+        db.execute(file.read().replace("$orders", str(ROWS // 4)))
     for name, table in FILES.items():
         db.execute("COPY %s TO '%s' (FORMAT parquet, COMPRESSION %s,"
                    " ROW_GROUP_SIZE %d)" % (

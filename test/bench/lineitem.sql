@@ -1,5 +1,6 @@
--- About ROWS rows in the shape of TPC-H's lineitem, in random order (li) and
--- clustered by ship date (lic).  DuckDB; :orders is a quarter of the rows.
+-- About six million rows in the shape of TPC-H lineitem for DuckDB: in random
+-- order (li), and clustered by ship date (lic).  The number of orders, a quarter
+-- of the rows, is put in for $orders.
 SELECT setseed(0.42);
 CREATE OR REPLACE MACRO word(h) AS (
     ['furiously', 'carefully', 'slyly', 'quickly', 'blithely', 'deposits',
@@ -18,7 +19,7 @@ SELECT o AS l_orderkey, 1 + (random() * 199999)::BIGINT AS l_partkey,
        random() AS r1, random() AS r2, hash(random()) AS h1,
        hash(random()) AS h2
 FROM (SELECT i AS o, DATE '1992-01-01' + (random() * 2405)::INT AS day,
-             1 + (random() * 6.999)::INT AS n
+             1 + floor(random() * 7)::INT AS n
       FROM range(1, $orders + 1) r(i)), range(1, 8) l(k)
 WHERE k <= n;
 CREATE OR REPLACE TABLE li AS
