@@ -41,6 +41,16 @@ typedef enum ParquetEncoding
 /* "DELTA_BYTE_ARRAY"; NULL for a number that the format does not know */
 extern const char *parquet_encoding_name(int32_t encoding);
 
+static inline LakeBytes
+encoding_bytes(const uint8_t *data, size_t len)
+{
+	LakeBytes	bytes;
+
+	bytes.data = data;
+	bytes.len = len;
+	return bytes;
+}
+
 /* ---- bit unpacking ---- */
 
 /*

@@ -107,7 +107,8 @@ typedef enum Target
 	TARGET_NONE
 } Target;
 
-static inline __attribute__((always_inline)) void
+__attribute__((always_inline))
+static inline void
 put(void *out, size_t i, uint64_t value, Target target)
 {
 	if (target == TARGET_I64)
@@ -117,7 +118,8 @@ put(void *out, size_t i, uint64_t value, Target target)
 }
 
 /* the next count values of the miniblock, at most STEP */
-static inline __attribute__((always_inline)) void
+__attribute__((always_inline))
+static inline void
 read_step(DeltaDecoder *decoder, void *out, size_t count, Target target)
 {
 	uint64_t	min_delta = decoder->min_delta;
@@ -319,7 +321,7 @@ take_content(ValueDecoder *decoder, int32_t len)
 				   "value of %d bytes where the page has %zu left",
 				   (int) len, cursor_left(cursor));
 	cursor->pos += len;
-	return (LakeBytes) {cursor->pos - len, (size_t) len};
+	return encoding_bytes(cursor->pos - len, (size_t) len);
 }
 
 static void
@@ -485,7 +487,7 @@ build_values(ValueDecoder *decoder, const Affixes *affixes, LakeBytes *values,
 		{
 			copy_short(room, decoder->previous.data, prefix);
 			copy_short(room + prefix, suffix.data, suffix.len);
-			decoder->previous = (LakeBytes) {room, prefix + suffix.len};
+			decoder->previous = encoding_bytes(room, prefix + suffix.len);
 			room += prefix + suffix.len;
 		}
 		values[i] = decoder->previous;
@@ -536,7 +538,7 @@ skip_string(ValueDecoder *decoder, size_t prefix, LakeBytes suffix)
 		copy_short(scratch->data, decoder->previous.data, prefix);
 	copy_short(scratch->data + prefix, suffix.data, suffix.len);
 	scratch->len = prefix + suffix.len;
-	decoder->previous = (LakeBytes) {scratch->data, scratch->len};
+	decoder->previous = encoding_bytes(scratch->data, scratch->len);
 }
 
 static void

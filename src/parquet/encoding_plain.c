@@ -55,7 +55,7 @@ read_flba(ValueDecoder *decoder, void *out, uint32_t count)
 	LakeBytes  *values = out;
 
 	for (uint32_t i = 0; i < count; i++, pos += width)
-		values[i] = (LakeBytes) {pos, width};
+		values[i] = encoding_bytes(pos, width);
 }
 
 const ValueDecoderOps plain_flba_ops = {init_cursor, read_flba, skip_fixed};

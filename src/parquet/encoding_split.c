@@ -58,20 +58,25 @@ join_bytes(const uint8_t *streams, size_t stride, size_t width, uint8_t *out,
 
 #if defined(__SSE2__)
 
-/* GCC leaves loops of eight alone at -O2, and the vectors in memory with them */
+/*
+ * GCC leaves loops of eight alone at -O2, and the vectors in memory with them;
+ * clang unrolls by itself.
+ */
 #if defined(__clang__)
-#define UNROLLED
+#define each(i, end) for (size_t i = 0; i < (end); i++)
 #else
-#define UNROLLED _Pragma("GCC unroll 8")
+#define each(i, end) _Pragma("GCC unroll 8") for (size_t i = 0; i < (end); i++)
 #endif
 
 /*
  * Sixteen values at a time: interleaving the lower and upper halves of the
- * streams log2(width) times, each time joining stream k with k + width / 2.
+ * streams log2(width) = steps times, each time joining stream k with
+ * k + width / 2.
  */
-static inline __attribute__((always_inline)) size_t
-join_blocks(const uint8_t *streams, size_t stride, size_t width, uint8_t *out,
-			size_t count)
+__attribute__((always_inline))
+static inline size_t
+join_blocks(const uint8_t *streams, size_t stride, size_t width, size_t steps,
+			uint8_t *out, size_t count)
 {
 	size_t		i = 0;
 
@@ -80,27 +85,30 @@ join_blocks(const uint8_t *streams, size_t stride, size_t width, uint8_t *out,
 		__m128i		from[8];
 		__m128i		to[8];
 
-		UNROLLED
-		for (size_t k = 0; k < width; k++)
+		each(k, width)
+		{
 			from[k] = _mm_loadu_si128((const __m128i *)
 									  (streams + k * stride + i));
-		UNROLLED
-		for (size_t step = 1; step < width; step *= 2)
-		{
-			UNROLLED
-			for (size_t k = 0; k < width / 2; k++)
-			{
-				to[2 * k] = _mm_unpacklo_epi8(from[k], from[k + width / 2]);
-				to[2 * k + 1] = _mm_unpackhi_epi8(from[k],
-												  from[k + width / 2]);
-			}
-			UNROLLED
-			for (size_t k = 0; k < width; k++)
-				from[k] = to[k];
 		}
-		UNROLLED
-		for (size_t k = 0; k < width; k++)
+		each(step, steps)
+		{
+			each(k, width / 2)
+			{
+				__m128i		low = from[k];
+				__m128i		high = from[k + width / 2];
+
+				to[2 * k] = _mm_unpacklo_epi8(low, high);
+				to[2 * k + 1] = _mm_unpackhi_epi8(low, high);
+			}
+			each(k, width)
+			{
+				from[k] = to[k];
+			}
+		}
+		each(k, width)
+		{
 			_mm_storeu_si128((__m128i *) (out + i * width + k * 16), from[k]);
+		}
 	}
 	return i;
 }
@@ -108,10 +116,11 @@ join_blocks(const uint8_t *streams, size_t stride, size_t width, uint8_t *out,
 #else
 
 static size_t
-join_blocks(const uint8_t *streams, size_t stride, size_t width, uint8_t *out,
-			size_t count)
+join_blocks(const uint8_t *streams, size_t stride, size_t width, size_t steps,
+			uint8_t *out, size_t count)
 {
-	(void) streams, (void) stride, (void) width, (void) out, (void) count;
+	(void) streams, (void) stride, (void) width, (void) steps;
+	(void) out, (void) count;
 	return 0;
 }
 
@@ -126,9 +135,9 @@ read_fixed(ValueDecoder *decoder, void *out, uint32_t count)
 
 	/* constant widths, for which the loops inside are unrolled */
 	if (decoder->width == 4)
-		done = join_blocks(streams, stride, 4, out, count);
+		done = join_blocks(streams, stride, 4, 2, out, count);
 	else
-		done = join_blocks(streams, stride, 8, out, count);
+		done = join_blocks(streams, stride, 8, 3, out, count);
 	join_bytes(streams, stride, decoder->width, out, done, count);
 }
 
@@ -144,7 +153,7 @@ read_flba(ValueDecoder *decoder, void *out, uint32_t count)
 
 	join_bytes(streams, (size_t) decoder->stride, width, room, 0, count);
 	for (uint32_t i = 0; i < count; i++, room += width)
-		values[i] = (LakeBytes) {room, width};
+		values[i] = encoding_bytes(room, width);
 }
 
 const ValueDecoderOps split_flba_ops = {init_split, read_flba, skip_split};

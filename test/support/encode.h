@@ -26,7 +26,7 @@ encode_page(LakeArena *arena, const void *data, size_t len)
 
 	if (len > 0)
 		memcpy(page, data, len);
-	return (LakeBytes) {page, len};
+	return encoding_bytes(page, len);
 }
 
 static inline void

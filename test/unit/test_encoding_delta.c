@@ -413,7 +413,7 @@ make_strings(int64_t *prefixes, int64_t *suffixes, LakeBytes *values,
 		prefixes[i] = (int64_t) prefix;
 		suffixes[i] = (int64_t) suffix;
 		len = prefix + suffix;
-		values[i] = (LakeBytes) {value, len};
+		values[i] = encoding_bytes(value, len);
 	}
 	return contents->len;
 }

@@ -179,7 +179,7 @@ takes_width_0_from_no_bytes(LakeArena *arena)
 	uint32_t	value;
 
 	(void) arena;
-	hybrid_init(&decoder, (LakeBytes) {NULL, 0}, 0);
+	hybrid_init(&decoder, encoding_bytes(NULL, 0), 0);
 	hybrid_read(&decoder, out, 3);
 	CHECK_INT(out[0] + out[1] + out[2], 0);
 	hybrid_skip(&decoder, UINT64_MAX - 1);
