@@ -8,8 +8,27 @@
 #define LAKE_DELETES_H
 
 #include "base/bitmap.h"
+#include "base/vector.h"
 #include "io/io.h"
 #include "table/task.h"
+#include "table/task_reader.h"
+
+/*
+ * What loaded delete files may occupy, in bytes, before the next task starts
+ * with an empty cache.  One task's own deletes may exceed it.
+ */
+#define DELETES_CACHE_BYTES		((uint64_t) 128 << 20)
+/*
+ * A position delete file with more rows than this is not kept: each task reads
+ * its own positions from it.
+ */
+#define DELETES_CACHED_ROWS		4000000
+/* a deletion vector's blob; beyond it LIMIT */
+#define DELETES_MAX_VECTOR_BYTES ((int64_t) 512 << 20)
+/* keys of equality deletes with the same field ids; beyond them LIMIT */
+#define KEY_SET_MAX_KEYS		(UINT32_C(1) << 25)
+#define KEY_SET_MAX_BYTES		((size_t) 512 << 20)
+#define DELETES_MAX_KEY_FIELDS	1000
 
 /*
  * Reads a deletion vector blob: length, magic, bitmap, CRC and cardinality are
@@ -17,5 +36,92 @@
  */
 extern LakeBitmap *deletes_read_vector(LakeArena *arena, LakeFile *file,
 									   const DeleteFile *deletes);
+
+/* ---- delete_keys.c ---- */
+
+/* a set of byte strings, numbered 0.. in the order they were added */
+typedef struct KeySet KeySet;
+
+#define KEY_SET_NONE			UINT32_MAX
+
+extern KeySet *key_set_create(LakeArena *arena);
+/* the key's number, new or known; throws LIMIT */
+extern uint32_t key_set_add(KeySet *set, LakeBytes key);
+extern uint32_t key_set_find(const KeySet *set, LakeBytes key);
+extern uint32_t key_set_count(const KeySet *set);
+/* bytes of memory */
+extern uint64_t key_set_size(const KeySet *set);
+
+/*
+ * The keys of equality delete files with the same field ids.  Tuples are given
+ * as one scalar vector a part, in the layouts of batch.h, at most
+ * BATCH_MAX_ROWS rows at a time; the parts' types never change.
+ */
+typedef struct DeleteKeys DeleteKeys;
+
+extern DeleteKeys *delete_keys_create(LakeArena *arena, int part_count);
+/* file: the caller's number for the delete file that has these keys */
+extern void delete_keys_add(DeleteKeys *keys, uint32_t file,
+							const LakeVector *parts, uint32_t count);
+extern uint64_t delete_keys_size(const DeleteKeys *keys);
+
+/*
+ * A look at the keys of some of the files: those with applies[file] != 0.
+ * keys and applies are borrowed.
+ */
+typedef struct KeyProbe KeyProbe;
+
+extern KeyProbe *key_probe_create(LakeArena *arena, DeleteKeys *keys,
+								  const uint8_t *applies);
+/* sets mask[i] = 1 for each row i whose tuple is among the keys */
+extern void key_probe_mark(KeyProbe *probe, const LakeVector *parts,
+						   uint32_t count, uint8_t *mask);
+
+/* ---- deletes.c ---- */
+
+/*
+ * One column of an equality key: a top-level field, or what is left of one
+ * when only the path to the key is kept (children[0] all the way down).
+ */
+typedef struct KeyPart
+{
+	int32_t		field_id;
+	const LakeField *column;
+	int			depth;			/* structs above the key */
+} KeyPart;
+
+/* keys that apply to one task */
+typedef struct TaskKeys
+{
+	int			part_count;
+	const KeyPart *parts;
+	KeyProbe   *probe;
+} TaskKeys;
+
+/* what removes rows of one data file */
+typedef struct TaskDeletes
+{
+	const LakeBitmap *positions;	/* NULL: none */
+	int			key_count;
+	TaskKeys   *keys;
+} TaskDeletes;
+
+/* loaded delete files, which the tasks of a scan often share */
+typedef struct DeleteCache DeleteCache;
+
+extern DeleteCache *delete_cache_create(LakeArena *arena,
+										const TaskReaderOptions *options);
+/*
+ * Loads the task's delete files.  The result is in arena and valid until the
+ * next call, which may empty the cache.
+ */
+extern void delete_cache_load(DeleteCache *cache, LakeArena *arena,
+							  const ScanTask *task, TaskDeletes *deletes);
+/*
+ * The key itself out of the column it is in: NULL where a struct above it is.
+ * nulls has room for the column's rows.
+ */
+extern void key_part_vector(const KeyPart *part, const LakeVector *column,
+							uint8_t *nulls, LakeVector *result);
 
 #endif							/* LAKE_DELETES_H */

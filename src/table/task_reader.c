@@ -1,0 +1,746 @@
+/*
+ * Tasks to batches.
+ *
+ * A batch is some consecutive rows of a row group.  Deletes mark rows by their
+ * physical position and by their keys, the predicate narrows what is left, and
+ * only then are other columns decoded, each when it is asked for.  A column
+ * that a batch did not need stays behind and skips the rows when it is needed
+ * again, so pages without a selected row are never decompressed.
+ *
+ * Positions count all rows of the file, skipped row groups included.
+ *
+ * Iceberg spec, "Column Projection", "Scan Planning", "Row Lineage".
+ */
+#include "table/task_reader.h"
+
+#include <string.h>
+
+#include "table/deletes.h"
+#include "table/table_int.h"
+
+typedef enum ColumnKind
+{
+	COLUMN_STORED,				/* or the same value in every row */
+	COLUMN_POSITION,			/* row number in the file */
+	COLUMN_ROW_ID,				/* stored, else first row id + position */
+	COLUMN_SEQUENCE				/* stored, else the file's */
+} ColumnKind;
+
+typedef struct ReaderColumn
+{
+	const LakeField *field;
+	/* of the current task */
+	ColumnKind	kind;
+	ColumnMap	map;
+	VectorConverter *converter;
+	int			parquet_column; /* of the Parquet reader, -1: none */
+	int64_t    *numbers;		/* synthesised values */
+	LakeVector	synthesised;
+	/* of the current batch; NULL: not loaded */
+	const LakeVector *vector;
+} ReaderColumn;
+
+/* a set of delete keys and where its parts come from */
+typedef struct ReaderKeys
+{
+	const TaskKeys *keys;
+	int		   *columns;		/* of each part */
+	LakeVector *parts;
+	uint8_t   **nulls;
+} ReaderKeys;
+
+struct TaskReader
+{
+	LakeArena  *arena;
+	TaskReaderOptions options;
+	TaskReaderCounters counters;
+	DeleteCache *cache;
+	PredicateEvaluator *evaluator;	/* NULL: no predicate */
+	/* the asked columns, then those that only the predicate needs */
+	int			fixed_count;
+	const LakeField **fixed;
+
+	/* of the current task */
+	LakeArena  *task_arena;
+	const ScanTask *task;		/* NULL: none */
+	FileSchema *schema;
+	int			column_count;	/* fixed ones, then those of delete keys */
+	ReaderColumn *columns;
+	ParquetReader *parquet;		/* NULL: no stored column is needed */
+	uint64_t	pages_before;	/* skipped in former tasks */
+	TaskDeletes deletes;
+	ReaderKeys *keys;			/* deletes.key_count */
+
+	/* of the current row group */
+	LakeArena  *bounds_arena;
+	int			next_row_group;
+	int			row_group;
+	int64_t		group_rows;
+	int64_t		group_first;	/* position of its first row */
+	int64_t		group_done;		/* rows given in batches */
+
+	/* of the current batch */
+	int64_t		batch_start;	/* in the row group */
+	uint32_t	batch_rows;
+	uint32_t	identity[BATCH_MAX_ROWS];
+	uint32_t	selection[BATCH_MAX_ROWS];
+	uint8_t		mask[BATCH_MAX_ROWS];	/* 1 = deleted */
+};
+
+static const LakeVector *load_for_predicate(void *arg, int32_t field_id);
+
+/* ---- creation ---- */
+
+static bool
+has_fixed(const TaskReader *reader, int32_t id)
+{
+	for (int i = 0; i < reader->fixed_count; i++)
+		if (reader->fixed[i]->id == id)
+			return true;
+	return false;
+}
+
+/* the field of a leaf: the schema's, or a reserved one's */
+static const LakeField *
+leaf_field(TaskReader *reader, const Predicate *leaf)
+{
+	const LakeSchema *schema = reader->options.schema;
+	LakeField  *field;
+
+	for (int i = 0; i < schema->field_count; i++)
+		if (schema->fields[i].id == leaf->field_id)
+			return &schema->fields[i];
+	field = lake_alloc(reader->arena, sizeof(LakeField));
+	field->id = leaf->field_id;
+	field->name = lake_printf(reader->arena, "field %d", (int) field->id);
+	field->type = lake_alloc(reader->arena, sizeof(LakeType));
+	*field->type = *leaf->type;
+	return field;
+}
+
+static void
+add_predicate_columns(TaskReader *reader, const Predicate *predicate)
+{
+	for (int i = 0; i < predicate->child_count; i++)
+		add_predicate_columns(reader, predicate->children[i]);
+	if (predicate->op >= PREDICATE_IS_NULL &&
+		!has_fixed(reader, predicate->field_id))
+		reader->fixed[reader->fixed_count++] = leaf_field(reader, predicate);
+}
+
+TaskReader *
+task_reader_create(LakeArena *arena, const TaskReaderOptions *options)
+{
+	TaskReader *reader = lake_alloc(arena, sizeof(TaskReader));
+	int			leaves = options->predicate == NULL ? 0 :
+		predicate_leaf_count(options->predicate);
+
+	reader->arena = arena;
+	reader->options = *options;
+	reader->task_arena = lake_arena_create(arena, "scan task");
+	reader->bounds_arena = lake_arena_create(arena, "row group bounds");
+	reader->cache = delete_cache_create(arena, &reader->options);
+	reader->fixed_count = options->column_count;
+	reader->fixed = lake_alloc_array(arena,
+									 (size_t) options->column_count +
+									 (size_t) leaves, sizeof(LakeField *));
+	for (int i = 0; i < options->column_count; i++)
+		reader->fixed[i] = options->columns[i];
+	if (options->predicate != NULL)
+	{
+		add_predicate_columns(reader, options->predicate);
+		reader->evaluator = predicate_evaluator_create(arena,
+													   options->predicate,
+													   load_for_predicate,
+													   reader);
+	}
+	for (uint32_t i = 0; i < BATCH_MAX_ROWS; i++)
+		reader->identity[i] = i;
+	return reader;
+}
+
+/* ---- columns of a task ---- */
+
+static void
+map_string(ColumnMap *map, const LakeField *field, const char *text)
+{
+	LakeValue	value = {.bytes = {(const uint8_t *) text, strlen(text)}};
+
+	column_map_constant(map, field, &value);
+}
+
+static void
+map_number(ColumnMap *map, const LakeField *field, int64_t number)
+{
+	LakeValue	value = {.i = number};
+
+	column_map_constant(map, field, &value);
+}
+
+/* _row_id and its like: stored values come first, where the file has some */
+static void
+map_lineage(TaskReader *reader, ReaderColumn *column, ColumnKind kind)
+{
+	LakeValue	null = {.is_null = true};
+
+	if (reader->task->first_row_id < 0)
+	{
+		column_map_constant(&column->map, column->field, &null);
+		return;
+	}
+	if (column_map_resolve(&column->map, reader->task_arena, reader->schema,
+						   column->field))
+		column->kind = kind;
+	else if (kind == COLUMN_SEQUENCE)
+		map_number(&column->map, column->field,
+				   reader->task->sequence_number);
+	else
+	{
+		column->kind = kind;
+		column_map_constant(&column->map, column->field, &null);
+	}
+}
+
+/* the value of an identity partition of the column, if the file has one */
+static bool
+map_partition(const TaskReader *reader, ReaderColumn *column)
+{
+	const LakePartitionSpec *spec = reader->task->spec;
+
+	if (spec == NULL || reader->task->partition == NULL ||
+		vector_layout_width(lake_type_layout(column->field->type)) == 0)
+		return false;
+	for (int i = 0; i < spec->field_count; i++)
+	{
+		const PartitionField *field = &spec->fields[i];
+
+		if (field->source_id != column->field->id ||
+			field->transform.kind != TRANSFORM_IDENTITY ||
+			field->result_type == NULL)
+			continue;
+		column_map_constant(&column->map, column->field,
+							&reader->task->partition[i]);
+		return true;
+	}
+	return false;
+}
+
+static void
+map_column(TaskReader *reader, ReaderColumn *column)
+{
+	const LakeField *field = column->field;
+
+	column->kind = COLUMN_STORED;
+	switch (field->id)
+	{
+		case LAKE_FIELD_FILE:
+			map_string(&column->map, field, reader->task->path);
+			break;
+		case LAKE_FIELD_POS:
+			column->kind = COLUMN_POSITION;
+			break;
+		case LAKE_FIELD_SPEC_ID:
+			map_number(&column->map, field, reader->task->spec == NULL ? 0 :
+					   reader->task->spec->id);
+			break;
+		case LAKE_FIELD_ROW_ID:
+			map_lineage(reader, column, COLUMN_ROW_ID);
+			break;
+		case LAKE_FIELD_SEQUENCE:
+			map_lineage(reader, column, COLUMN_SEQUENCE);
+			break;
+		default:
+			if (!column_map_resolve(&column->map, reader->task_arena,
+									reader->schema, field) &&
+				!map_partition(reader, column))
+				column_map_absent(&column->map, reader->task_arena, field);
+	}
+	if (column->kind != COLUMN_POSITION)
+		column->converter =
+			vector_converter_create(reader->task_arena, &column->map,
+									reader->options.truncate_nanoseconds);
+	if (column->kind != COLUMN_STORED)
+		column->numbers = lake_alloc_array(reader->task_arena, BATCH_MAX_ROWS,
+										   sizeof(int64_t));
+}
+
+static bool
+is_same_type(const LakeType *a, const LakeType *b)
+{
+	return a->kind == b->kind && a->precision == b->precision &&
+		a->scale == b->scale && a->length == b->length;
+}
+
+/* the number of the column that a key is read from, maybe a new one */
+static int
+key_column(TaskReader *reader, const KeyPart *part)
+{
+	ReaderColumn *column;
+
+	if (part->depth == 0)
+		for (int i = 0; i < reader->column_count; i++)
+			if (reader->columns[i].field->id == part->field_id &&
+				is_same_type(reader->columns[i].field->type,
+							 part->column->type))
+				return i;
+	column = &reader->columns[reader->column_count];
+	column->field = part->column;
+	map_column(reader, column);
+	return reader->column_count++;
+}
+
+static void
+begin_keys(TaskReader *reader, ReaderKeys *keys, const TaskKeys *task_keys)
+{
+	LakeArena  *arena = reader->task_arena;
+	size_t		count = (size_t) task_keys->part_count;
+
+	keys->keys = task_keys;
+	keys->columns = lake_alloc_array(arena, count, sizeof(int));
+	keys->parts = lake_alloc_array(arena, count, sizeof(LakeVector));
+	keys->nulls = lake_alloc_array(arena, count, sizeof(uint8_t *));
+	for (size_t i = 0; i < count; i++)
+	{
+		keys->columns[i] = key_column(reader, &task_keys->parts[i]);
+		if (task_keys->parts[i].depth > 0)
+			keys->nulls[i] = lake_alloc(arena, BATCH_MAX_ROWS);
+	}
+}
+
+static void
+begin_columns(TaskReader *reader)
+{
+	LakeArena  *arena = reader->task_arena;
+	size_t		capacity = (size_t) reader->fixed_count;
+
+	for (int i = 0; i < reader->deletes.key_count; i++)
+		capacity += (size_t) reader->deletes.keys[i].part_count;
+	reader->columns = lake_alloc_array(arena, capacity, sizeof(ReaderColumn));
+	reader->column_count = reader->fixed_count;
+	for (int i = 0; i < reader->fixed_count; i++)
+	{
+		reader->columns[i].field = reader->fixed[i];
+		map_column(reader, &reader->columns[i]);
+	}
+	reader->keys = lake_alloc_array(arena, (size_t) reader->deletes.key_count,
+									sizeof(ReaderKeys));
+	for (int i = 0; i < reader->deletes.key_count; i++)
+		begin_keys(reader, &reader->keys[i], &reader->deletes.keys[i]);
+}
+
+/* a Parquet reader for the columns that the file has */
+static void
+begin_parquet(TaskReader *reader)
+{
+	const ParquetField **fields = lake_alloc_array(reader->task_arena,
+												   (size_t) reader->column_count,
+												   sizeof(ParquetField *));
+	int			count = 0;
+
+	for (int i = 0; i < reader->column_count; i++)
+	{
+		ReaderColumn *column = &reader->columns[i];
+
+		column->parquet_column = -1;
+		if (column->map.source == NULL)
+			continue;
+		fields[count] = column->map.source;
+		column->parquet_column = count++;
+	}
+	if (count > 0)
+		reader->parquet = parquet_reader_create(reader->task_arena,
+												reader->schema->parquet,
+												fields, count);
+}
+
+static void
+count_pages(TaskReader *reader)
+{
+	if (reader->parquet != NULL)
+		reader->counters.pages_skipped = reader->pages_before +
+			parquet_reader_counters(reader->parquet)->pages_skipped;
+}
+
+static void
+end_task(TaskReader *reader)
+{
+	count_pages(reader);
+	reader->pages_before = reader->counters.pages_skipped;
+	reader->parquet = NULL;
+	reader->task = NULL;
+	reader->schema = NULL;
+	reader->columns = NULL;
+	lake_arena_reset(reader->task_arena);
+}
+
+void
+task_reader_begin(TaskReader *reader, const ScanTask *task)
+{
+	LakeFrame	frame;
+
+	end_task(reader);
+	lake_frame_push(&frame, "reading data file", task->path);
+	reader->schema = file_schema_open(reader->task_arena,
+									  reader->options.store, task->path,
+									  "data file",
+									  reader->options.name_mapping);
+	reader->task = task;
+	delete_cache_load(reader->cache, reader->task_arena, task,
+					  &reader->deletes);
+	begin_columns(reader);
+	begin_parquet(reader);
+	reader->next_row_group = 0;
+	reader->group_rows = reader->group_done = 0;
+	reader->counters.row_groups_total += (uint64_t)
+		parquet_file_row_groups(reader->schema->parquet);
+	lake_frame_pop(&frame);
+}
+
+/* ---- row groups ---- */
+
+static ReaderColumn *
+find_column(TaskReader *reader, int32_t field_id)
+{
+	for (int i = 0; i < reader->fixed_count; i++)
+		if (reader->columns[i].field->id == field_id)
+			return &reader->columns[i];
+	lake_throw(LAKE_ERROR_INTERNAL, "predicate on the unknown field %d",
+			   (int) field_id);
+}
+
+static void
+constant_bounds(const ReaderColumn *column, LakeBounds *bounds)
+{
+	const LakeValue *value = &column->map.constant;
+
+	if (column->map.is_null)
+	{
+		bounds->null_count = bounds->value_count;
+		return;
+	}
+	bounds->null_count = 0;
+	if (bounds->nan_count < 0)
+		bounds->nan_count = value->d != value->d ? bounds->value_count : 0;
+	if (bounds->nan_count > 0)
+		return;
+	bounds->has_lower = bounds->has_upper = true;
+	bounds->lower = bounds->upper = *value;
+}
+
+static void
+number_bounds(const TaskReader *reader, int64_t first, LakeBounds *bounds)
+{
+	bounds->null_count = 0;
+	bounds->has_lower = !__builtin_add_overflow(first, reader->group_first,
+												&bounds->lower.i);
+	bounds->has_upper = bounds->has_lower &&
+		!__builtin_add_overflow(bounds->lower.i, reader->group_rows - 1,
+								&bounds->upper.i);
+}
+
+static void
+stored_bounds(TaskReader *reader, ReaderColumn *column, LakeBounds *bounds)
+{
+	ParquetStatistics statistics;
+
+	parquet_statistics_get(reader->schema->parquet, reader->bounds_arena,
+						   reader->row_group, column->map.source, &statistics);
+	bounds->value_count = statistics.value_count;
+	bounds->null_count = statistics.null_count;
+	if (statistics.has_min)
+		bounds->has_lower = vector_converter_value(column->converter,
+												   &statistics.bounds, 0,
+												   &bounds->lower);
+	if (statistics.has_max)
+		bounds->has_upper = vector_converter_value(column->converter,
+												   &statistics.bounds, 1,
+												   &bounds->upper);
+}
+
+static bool
+row_group_bounds(void *arg, int32_t field_id, const LakeType *type,
+				 LakeBounds *bounds)
+{
+	TaskReader *reader = arg;
+	ReaderColumn *column = find_column(reader, field_id);
+	bool		has_nan = type->kind == LAKE_FLOAT ||
+		type->kind == LAKE_DOUBLE;
+
+	memset(bounds, 0, sizeof *bounds);
+	bounds->value_count = reader->group_rows;
+	bounds->null_count = -1;
+	bounds->nan_count = has_nan ? -1 : 0;
+	if (vector_layout_width(lake_type_layout(column->field->type)) == 0)
+		return false;
+	if (column->kind == COLUMN_POSITION)
+		number_bounds(reader, 0, bounds);
+	else if (column->kind == COLUMN_ROW_ID && column->map.source == NULL)
+		number_bounds(reader, reader->task->first_row_id, bounds);
+	else if (column->kind != COLUMN_STORED)
+		return false;
+	else if (column->map.source == NULL)
+		constant_bounds(column, bounds);
+	else
+		stored_bounds(reader, column, bounds);
+	return true;
+}
+
+/* moves to the next row group that may have rows; false at the file's end */
+static bool
+next_row_group(TaskReader *reader)
+{
+	const ParquetFile *parquet = reader->schema->parquet;
+
+	while (reader->next_row_group < parquet_file_row_groups(parquet))
+	{
+		lake_check_interrupts();
+		reader->row_group = reader->next_row_group++;
+		reader->group_rows = parquet_row_group_rows(parquet,
+													reader->row_group);
+		reader->group_first = parquet_row_group_first_row(parquet,
+														  reader->row_group);
+		reader->group_done = 0;
+		if (reader->group_rows <= 0)
+			continue;
+		if (reader->options.predicate != NULL)
+		{
+			bool		may_match;
+
+			may_match = predicate_may_match(reader->options.predicate,
+											row_group_bounds, reader);
+			lake_arena_reset(reader->bounds_arena);
+			if (!may_match)
+			{
+				reader->counters.row_groups_skipped++;
+				continue;
+			}
+		}
+		if (reader->parquet != NULL)
+			parquet_reader_begin(reader->parquet, reader->row_group);
+		return true;
+	}
+	reader->group_rows = reader->group_done = 0;
+	return false;
+}
+
+/* ---- batches ---- */
+
+static const LakeVector *
+number_vector(ReaderColumn *column, uint32_t count)
+{
+	column->synthesised.layout = VECTOR_I64;
+	column->synthesised.count = count;
+	column->synthesised.values = column->numbers;
+	return &column->synthesised;
+}
+
+/* numbers first, first + step, ..., but for the rows where stored has one */
+static const LakeVector *
+merge_numbers(ReaderColumn *column, const LakeVector *stored, uint64_t first,
+			  uint64_t step, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		column->numbers[i] = (int64_t) (first + i * step);
+	if (column->map.source != NULL)
+		for (uint32_t i = 0; i < count; i++)
+			if (!vector_is_null(stored, i))
+				column->numbers[i] = *(const int64_t *) vector_value(stored, i);
+	return number_vector(column, count);
+}
+
+static const LakeVector *
+read_stored(TaskReader *reader, ReaderColumn *column)
+{
+	uint64_t	start = (uint64_t) reader->batch_start;
+	uint64_t	passed = parquet_reader_position(reader->parquet,
+												 column->parquet_column);
+
+	if (passed < start)
+		parquet_reader_skip(reader->parquet, column->parquet_column,
+							start - passed);
+	return parquet_reader_read(reader->parquet, column->parquet_column,
+							   reader->batch_rows);
+}
+
+static const LakeVector *
+load_column(TaskReader *reader, ReaderColumn *column)
+{
+	uint64_t	position = (uint64_t) (reader->group_first +
+									   reader->batch_start);
+	const LakeVector *vector = NULL;
+
+	if (column->vector != NULL)
+		return column->vector;
+	if (column->parquet_column >= 0)
+		vector = read_stored(reader, column);
+	if (column->converter != NULL)
+		vector = vector_converter_apply(column->converter, vector,
+										reader->batch_rows);
+	switch (column->kind)
+	{
+		case COLUMN_STORED:
+			break;
+		case COLUMN_POSITION:
+			vector = merge_numbers(column, NULL, position, 1,
+								   reader->batch_rows);
+			break;
+		case COLUMN_ROW_ID:
+			position += (uint64_t) reader->task->first_row_id;
+			vector = merge_numbers(column, vector, position, 1,
+								   reader->batch_rows);
+			break;
+		case COLUMN_SEQUENCE:
+			vector = merge_numbers(column, vector, (uint64_t)
+								   reader->task->sequence_number, 0,
+								   reader->batch_rows);
+			break;
+	}
+	column->vector = vector;
+	return vector;
+}
+
+static const LakeVector *
+load_for_predicate(void *arg, int32_t field_id)
+{
+	TaskReader *reader = arg;
+
+	return load_column(reader, find_column(reader, field_id));
+}
+
+static void
+mark_keys(TaskReader *reader, ReaderKeys *keys)
+{
+	const TaskKeys *task_keys = keys->keys;
+
+	for (int i = 0; i < task_keys->part_count; i++)
+	{
+		const LakeVector *column = load_column(reader,
+											   &reader->columns[keys->columns[i]]);
+
+		key_part_vector(&task_keys->parts[i], column, keys->nulls[i],
+						&keys->parts[i]);
+	}
+	key_probe_mark(task_keys->probe, keys->parts, reader->batch_rows,
+				   reader->mask);
+}
+
+/* fills the selection with the rows that no delete removes */
+static uint32_t
+apply_deletes(TaskReader *reader)
+{
+	uint32_t	count = reader->batch_rows;
+	uint32_t	marked = 0;
+	uint32_t	left = 0;
+
+	memset(reader->mask, 0, count);
+	if (reader->deletes.positions != NULL)
+		marked = bitmap_mark(reader->deletes.positions, (uint64_t)
+							 (reader->group_first + reader->batch_start),
+							 count, reader->mask);
+	if (marked < count)
+		for (int i = 0; i < reader->deletes.key_count; i++)
+			mark_keys(reader, &reader->keys[i]);
+	for (uint32_t i = 0; i < count; i++)
+	{
+		reader->selection[left] = i;
+		left += reader->mask[i] == 0;
+	}
+	reader->counters.rows_deleted += count - left;
+	return left;
+}
+
+static uint32_t
+select_rows(TaskReader *reader, const uint32_t **selection)
+{
+	uint32_t	count = reader->batch_rows;
+	bool		has_deletes = reader->deletes.positions != NULL ||
+		reader->deletes.key_count > 0;
+
+	*selection = reader->identity;
+	if (has_deletes)
+	{
+		count = apply_deletes(reader);
+		*selection = reader->selection;
+	}
+	if (reader->evaluator != NULL && count > 0)
+	{
+		uint32_t	before = count;
+
+		if (!has_deletes)
+			memcpy(reader->selection, reader->identity,
+				   count * sizeof(uint32_t));
+		count = predicate_evaluate(reader->evaluator, reader->selection,
+								   count);
+		reader->counters.rows_filtered += before - count;
+		*selection = reader->selection;
+	}
+	return count;
+}
+
+static void
+begin_batch(TaskReader *reader)
+{
+	int64_t		left = reader->group_rows - reader->group_done;
+
+	reader->batch_start = reader->group_done;
+	reader->batch_rows = left < BATCH_MAX_ROWS ? (uint32_t) left :
+		BATCH_MAX_ROWS;
+	reader->group_done += reader->batch_rows;
+	for (int i = 0; i < reader->column_count; i++)
+		reader->columns[i].vector = NULL;
+}
+
+static bool
+next_batch(TaskReader *reader, LakeBatch *batch)
+{
+	do
+	{
+		lake_check_interrupts();
+		if (reader->group_done == reader->group_rows &&
+			!next_row_group(reader))
+			return false;
+		begin_batch(reader);
+		batch->selected_count = select_rows(reader, &batch->selection);
+	} while (batch->selected_count == 0);
+	batch->row_count = reader->batch_rows;
+	batch->first_position = reader->group_first + reader->batch_start;
+	return true;
+}
+
+bool
+task_reader_next(TaskReader *reader, LakeBatch *batch)
+{
+	LakeFrame	frame;
+	bool		found;
+
+	if (reader->task == NULL)
+		return false;
+	lake_frame_push(&frame, "reading data file", reader->task->path);
+	found = next_batch(reader, batch);
+	count_pages(reader);
+	lake_frame_pop(&frame);
+	if (!found)
+		end_task(reader);
+	return found;
+}
+
+const LakeVector *
+task_reader_column(TaskReader *reader, int column)
+{
+	ReaderColumn *wanted = &reader->columns[column];
+	const LakeVector *vector;
+	LakeFrame	frame;
+
+	if (wanted->vector != NULL)
+		return wanted->vector;
+	lake_frame_push(&frame, "reading data file", reader->task->path);
+	vector = load_column(reader, wanted);
+	lake_frame_pop(&frame);
+	return vector;
+}
+
+const TaskReaderCounters *
+task_reader_counters(const TaskReader *reader)
+{
+	return &reader->counters;
+}
