@@ -184,4 +184,22 @@ extern bool vector_converter_value(VectorConverter *converter,
 extern void lake_value_from_slot(const LakeType *type, const void *slot,
 								 LakeValue *value);
 
+/* ---- value.c ---- */
+
+/* the member of LakeValue that holds a type's values */
+typedef enum ValueForm
+{
+	VALUE_NONE,					/* no scalar */
+	VALUE_INTEGER,				/* i */
+	VALUE_FLOAT,				/* d */
+	VALUE_DECIMAL,				/* decimal */
+	VALUE_BYTES					/* bytes */
+} ValueForm;
+
+extern ValueForm value_form(const LakeType *type);
+/* NaN equal to itself and above all others, -0.0 = 0.0 */
+extern int	value_compare_double(double a, double b);
+/* unsigned bytes, the shorter one first */
+extern int	value_compare_bytes(LakeBytes a, LakeBytes b);
+
 #endif							/* LAKE_TABLE_INT_H */
