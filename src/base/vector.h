@@ -49,7 +49,7 @@ struct LakeVector
 	const uint32_t *codes;		/* count codes, with dict */
 	/* VECTOR_LIST, VECTOR_MAP: count + 1 ascending offsets into children */
 	const uint32_t *offsets;
-	uint32_t	child_count;
+	uint32_t	child_count;	/* vectors in children */
 	LakeVector **children;
 };
 

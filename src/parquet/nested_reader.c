@@ -277,6 +277,7 @@ static void
 build_children(const Scope *scope, const ParquetNode *node,
 			   LakeVector *vector)
 {
+	vector->child_count = (uint32_t) node->field.child_count;
 	vector->children = lake_alloc_array(scope->arena,
 										(size_t) node->field.child_count,
 										sizeof *vector->children);
@@ -317,7 +318,6 @@ build_offsets(const Scope *scope, const ParquetNode *node, LakeVector *vector)
 		throw_inconsistent(node);
 	offsets[slot] = elements;
 	vector->offsets = offsets;
-	vector->child_count = elements;
 }
 
 static void
@@ -333,7 +333,7 @@ build_list(const Scope *scope, const ParquetNode *node, LakeVector *vector)
 	build_offsets(scope, node, vector);
 	inner.repeated = node->repeated;
 	inner.element = node->element;
-	inner.slots = vector->child_count;
+	inner.slots = vector->offsets[vector->count];
 	build_children(&inner, node, vector);
 }
 
@@ -351,7 +351,6 @@ build_struct(const Scope *scope, const ParquetNode *node, LakeVector *vector)
 			memset(nulls, 1, scope->slots);
 		vector->nulls = nulls;
 	}
-	vector->child_count = scope->slots;
 	build_children(scope, node, vector);
 }
 
