@@ -14,7 +14,9 @@
 #include "commands/explain.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
+#include "nodes/parsenodes.h"
 #include "optimizer/pathnode.h"
+#include "parser/parse_type.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/pg_locale.h"
@@ -112,6 +114,32 @@ compat_server_usage_aclcheck(Oid server_oid, Oid role)
 #else
 	return pg_foreign_server_aclcheck(server_oid, role, ACL_USAGE);
 #endif
+}
+
+/* throws for a type that does not exist */
+static inline void
+compat_parse_type(const char *text, Oid *type_oid, int32 *typmod)
+{
+#if PG_VERSION_NUM >= 160000
+	(void) parseTypeString(text, type_oid, typmod, NULL);
+#else
+	parseTypeString(text, type_oid, typmod, false);
+#endif
+}
+
+/* NOT NULL in a column definition, as the grammar makes it */
+static inline Constraint *
+compat_not_null(void)
+{
+	Constraint *constraint = makeNode(Constraint);
+
+	constraint->contype = CONSTR_NOTNULL;
+	constraint->location = -1;
+	constraint->initially_valid = true;
+#if PG_VERSION_NUM >= 180000
+	constraint->is_enforced = true;
+#endif
+	return constraint;
 }
 
 #endif							/* LAKE_COMPAT_H */

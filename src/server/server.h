@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "foreign/foreign.h"
 #include "nodes/pg_list.h"
 #include "utils/memutils.h"
 #include "utils/relcache.h"
@@ -49,12 +50,6 @@ extern const char *typemap_declaration(LakeArena *arena,
  */
 extern bool typemap_is_readable(const LakeType *type, Oid type_oid,
 								int32 typmod);
-/*
- * Is it the type that the field itself has, value for value?  Only such columns
- * may be compared in the scan: of others PostgreSQL sees a converted value, or
- * must raise an error for one that cannot be converted.
- */
-extern bool typemap_is_own(const LakeType *type, Oid type_oid, int32 typmod);
 
 /* ---- convert.c: vectors <-> Datums ---- */
 
@@ -190,5 +185,8 @@ extern const LakeTable *lake_table_open(Oid server_oid,
  * owner may read files.
  */
 extern LakeStore *lake_server_store(Oid server_oid, Oid role);
+/* throws unless the server's catalog can be read: 0A000 names it */
+extern void server_check_catalog(const ForeignServer *server,
+								 const LakeServerOptions *options);
 
 #endif							/* LAKE_SERVER_H */

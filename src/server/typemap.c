@@ -185,15 +185,3 @@ typemap_is_readable(const LakeType *type, Oid type_oid, int32 typmod)
 		return base == JSONBOID && typemap_is_json(type);
 	return scalar_is_readable(type, base);
 }
-
-bool
-typemap_is_own(const LakeType *type, Oid type_oid, int32 typmod)
-{
-	int32		own_typmod;
-
-	return typemap_scalar(type, &own_typmod) == type_oid &&
-		type->kind != LAKE_VARIANT &&
-		type->kind != LAKE_TIMESTAMP_NS &&
-		type->kind != LAKE_TIMESTAMPTZ_NS &&
-		(typmod == own_typmod || typmod == -1);
-}

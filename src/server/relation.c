@@ -1,0 +1,396 @@
+/*
+ * A foreign table resolved to a lake table: who may, which paths, which
+ * metadata file, which field each column shows.
+ *
+ * decisions.md 1.1 to 1.4.  What is believed here comes from the catalogs; what
+ * metadata says of paths is checked against it by the store, file by file.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_authid.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "iceberg/iceberg.h"
+#include "metastore/metastore.h"
+#include "server/compat.h"
+#include "server/server_int.h"
+
+static LakeType string_type = {.kind = LAKE_STRING};
+static LakeType int_type = {.kind = LAKE_INT};
+static LakeType long_type = {.kind = LAKE_LONG};
+
+/* columns that every table has without declaring them (decisions 3.6) */
+static const LakeField reserved_fields[] = {
+	{.id = LAKE_FIELD_FILE, .name = "_file", .type = &string_type},
+	{.id = LAKE_FIELD_POS, .name = "_pos", .type = &long_type},
+	{.id = LAKE_FIELD_SPEC_ID, .name = "_spec_id", .type = &int_type},
+	{.id = LAKE_FIELD_ROW_ID, .name = "_row_id", .type = &long_type},
+	{.id = LAKE_FIELD_SEQUENCE, .name = "_last_updated_sequence_number",
+	.type = &long_type},
+};
+
+/* ---- who may, and which paths ---- */
+
+/*
+ * Without this, USAGE on a server would be enough to own a mapping of any table
+ * in it (decisions 1.1).
+ */
+static void
+check_mapping(const ForeignServer *server, const LakeServerOptions *options,
+			  Oid role)
+{
+	bool		may_map = options->mapping_by_usage ?
+		compat_server_usage_aclcheck(server->serverid, role) == ACLCHECK_OK :
+		has_privs_of_role(role, server->owner);
+
+	if (may_map)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("role \"%s\" may not map tables of server \"%s\"",
+					GetUserNameFromId(role, false), server->servername),
+			 options->mapping_by_usage ?
+			 errhint("Grant it USAGE on the server.") :
+			 errhint("Grant it the server owner's role, or set the server's option mapping to 'usage'.")));
+}
+
+/* the querying user needs the table's grants only (decisions 1.3) */
+static void
+check_server_owner(const ForeignServer *server)
+{
+	if (!has_privs_of_role(server->owner, ROLE_PG_READ_SERVER_FILES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("owner \"%s\" of server \"%s\" may not read files",
+						GetUserNameFromId(server->owner, false),
+						server->servername),
+				 errhint("Grant it the role \"%s\".", "pg_read_server_files")));
+}
+
+/*
+ * The table's directory: what is above metadata/, or the file's own directory
+ * when a copy was laid out otherwise.
+ */
+static char *
+table_directory(LakeArena *arena, const char *metadata_location)
+{
+	char	   *directory = lake_strdup(arena, metadata_location);
+	char	   *slash = strrchr(directory, '/');
+
+	if (slash == NULL)
+		return directory;
+	*slash = '\0';
+	slash = strrchr(directory, '/');
+	if (slash != NULL && strcmp(slash, "/metadata") == 0)
+		*slash = '\0';
+	return directory;
+}
+
+/* a table's maps come before its server's (decisions 1.4) */
+static LakeStore *
+create_store(const LakeServerOptions *server, const LakeTableOptions *table)
+{
+	LakeArena  *arena = lake_arena_of(CurrentMemoryContext);
+	LakePathRules *rules = lake_alloc(arena, sizeof *rules);
+
+	if (table != NULL && table->path_map != NULL)
+		path_rules_add_map(arena, rules, table->path_map);
+	if (server->path_map != NULL)
+		path_rules_add_map(arena, rules, server->path_map);
+	if (server->warehouse != NULL)
+		path_rules_allow(arena, rules, server->warehouse);
+	if (server->allowed_locations != NULL)
+		options_allow_list(arena, rules, server->allowed_locations);
+	if (table != NULL && table->metadata_location != NULL)
+		path_rules_allow(arena, rules,
+						 table_directory(arena, table->metadata_location));
+	return store_local_create(arena, rules);
+}
+
+LakeStore *
+lake_server_store(Oid server_oid, Oid role)
+{
+	ForeignServer *server = GetForeignServer(server_oid);
+	LakeServerOptions options;
+
+	options_get_server(server_oid, &options);
+	check_mapping(server, &options, role);
+	check_server_owner(server);
+	return create_store(&options, NULL);
+}
+
+/* ---- which metadata file ---- */
+
+void
+server_check_catalog(const ForeignServer *server,
+					 const LakeServerOptions *options)
+{
+	if (strcmp(options->catalog, "file") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("catalog '%s' of server \"%s\" is not supported",
+						options->catalog, server->servername),
+				 errhint("Use a server with catalog 'file', or the foreign table's option metadata_location.")));
+	if (options->warehouse == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
+				 errmsg("server \"%s\" has catalog 'file' but no warehouse",
+						server->servername)));
+}
+
+static const char *
+find_in_catalog(const ForeignServer *server, const LakeServerOptions *options,
+				const LakeTableOptions *table, LakeStore *store)
+{
+	const char *location;
+
+	server_check_catalog(server, options);
+	location = file_catalog_find(lake_arena_of(CurrentMemoryContext), store,
+								 options->warehouse, table->name_space,
+								 table->table);
+	if (location == NULL)
+		lake_throw(LAKE_ERROR_NO_TABLE,
+				   "lake table \"%s.%s\" does not exist in warehouse \"%s\"",
+				   table->name_space, table->table, options->warehouse);
+	return location;
+}
+
+/* two foreign tables of one lake table share pins (decisions 1.5) */
+static char *
+table_key(const LakeServerOptions *server, const LakeTableOptions *table)
+{
+	return psprintf("%s\n%s\n%s\n%s", server->catalog, server->warehouse,
+					table->name_space, table->table);
+}
+
+static const char *
+find_metadata(const ForeignServer *server, const LakeServerOptions *options,
+			  const LakeTableOptions *table, LakeStore *store,
+			  Snapshot snapshot)
+{
+	const char *location;
+	char	   *key;
+
+	if (table->metadata_location != NULL)
+		return table->metadata_location;
+	if (snapshot == NULL)
+		return find_in_catalog(server, options, table, store);
+	key = table_key(options, table);
+	location = session_find_pin(key, snapshot);
+	if (location == NULL)
+	{
+		location = find_in_catalog(server, options, table, store);
+		session_add_pin(key, snapshot, location);
+	}
+	return location;
+}
+
+static const LakeTable *
+open_table(Oid server_oid, const LakeTableOptions *options, Oid role,
+		   Snapshot snapshot, LakeStore **store)
+{
+	ForeignServer *server = GetForeignServer(server_oid);
+	LakeServerOptions server_options;
+
+	options_get_server(server_oid, &server_options);
+	check_mapping(server, &server_options, role);
+	check_server_owner(server);
+	*store = create_store(&server_options, options);
+	return session_open_table(*store,
+							  find_metadata(server, &server_options, options,
+											*store, snapshot),
+							  CurrentMemoryContext);
+}
+
+const LakeTable *
+lake_table_open(Oid server_oid, const LakeTableOptions *options, Oid role)
+{
+	LakeStore  *store;
+
+	return open_table(server_oid, options, role, NULL, &store);
+}
+
+/* ---- which field each column shows ---- */
+
+/* PostgreSQL folds ASCII letters of unquoted names only */
+static bool
+equal_but_for_case(const char *a, const char *b)
+{
+	for (; *a != '\0' && *b != '\0'; a++, b++)
+	{
+		if (pg_ascii_tolower((unsigned char) *a) !=
+			pg_ascii_tolower((unsigned char) *b))
+			return false;
+	}
+	return *a == *b;
+}
+
+static bool
+has_upper_case(const char *name)
+{
+	for (; *name != '\0'; name++)
+	{
+		if (*name >= 'A' && *name <= 'Z')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The only field whose name is that but for case.  Two of them are an error:
+ * which one an unquoted name means cannot be told.
+ */
+static const LakeField *
+find_folded(const LakeSchema *schema, const char *name,
+			const char *relation_name)
+{
+	const LakeField *found = NULL;
+
+	for (int i = 0; i < schema->field_count; i++)
+	{
+		const LakeField *field = &schema->fields[i];
+
+		if (!equal_but_for_case(field->name, name))
+			continue;
+		if (found != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+					 errmsg("column \"%s\" of foreign table \"%s\" could be lake column \"%s\" or \"%s\"",
+							name_from_lake(name), relation_name,
+							name_from_lake(found->name),
+							name_from_lake(field->name)),
+					 errhint("Set the column's option column_name.")));
+		found = field;
+	}
+	return found;
+}
+
+static const LakeField *
+find_by_id(const LakeSchema *schema, int32 id)
+{
+	for (int i = 0; i < schema->field_count; i++)
+	{
+		if (schema->fields[i].id == id)
+			return &schema->fields[i];
+	}
+	return NULL;
+}
+
+static const LakeField *
+find_reserved(const char *name)
+{
+	for (size_t i = 0; i < lengthof(reserved_fields); i++)
+	{
+		if (strcmp(reserved_fields[i].name, name) == 0)
+			return &reserved_fields[i];
+	}
+	return NULL;
+}
+
+static pg_noinline void
+throw_no_field(const LakeSchema *schema, const char *attribute,
+			   const char *wanted, int32 field_id, const char *relation_name)
+{
+	NearMatch	match;
+
+	if (field_id >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of foreign table \"%s\" shows field id %d, which the lake table does not have",
+						attribute, relation_name, field_id),
+				 errhint("The lake column may have been dropped.")));
+	near_match_init(&match, wanted);
+	for (int i = 0; i < schema->field_count; i++)
+		near_match_consider(&match, schema->fields[i].name);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the lake table of foreign table \"%s\" has no column \"%s\"",
+					relation_name, name_from_lake(wanted)),
+			 match.best == NULL ? 0 :
+			 errhint("Perhaps you meant the lake column \"%s\".",
+					 name_from_lake(match.best))));
+}
+
+/* by field id, else by column_name, else by the attribute's own name */
+static const LakeField *
+bind_column(const LakeSchema *schema, Oid relid, const char *relation_name,
+			Form_pg_attribute attribute)
+{
+	const LakeField *field = NULL;
+	const char *wanted;
+	int32		field_id;
+
+	options_get_column(relid, attribute->attnum, &wanted, &field_id);
+	if (field_id >= 0)
+		field = find_by_id(schema, field_id);
+	else
+	{
+		bool		is_own_name = wanted == NULL;
+
+		if (is_own_name)
+			wanted = name_to_lake(NameStr(attribute->attname));
+		field = lake_schema_find_name(schema, wanted);
+		if (field == NULL)
+			field = find_reserved(wanted);
+		if (field == NULL && is_own_name && !has_upper_case(wanted))
+			field = find_folded(schema, wanted, relation_name);
+	}
+	if (field == NULL)
+		throw_no_field(schema, NameStr(attribute->attname), wanted, field_id,
+					   relation_name);
+	return field;
+}
+
+static void
+bind_columns(LakeRelation *relation, TupleDesc descriptor)
+{
+	relation->column_count = descriptor->natts;
+	relation->columns = palloc0(sizeof(LakeColumn) * descriptor->natts);
+	for (int i = 0; i < descriptor->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(descriptor, i);
+		LakeColumn *column = &relation->columns[i];
+
+		column->attnum = attribute->attnum;
+		if (attribute->attisdropped)
+			continue;
+		column->name = pstrdup(NameStr(attribute->attname));
+		column->type_oid = attribute->atttypid;
+		column->typmod = attribute->atttypmod;
+		column->collation = attribute->attcollation;
+		column->field = bind_column(relation->schema, relation->relid,
+									relation->name, attribute);
+	}
+}
+
+LakeRelation *
+lake_relation_open(Oid relid, Snapshot snapshot)
+{
+	LakeRelation *relation = palloc0(sizeof *relation);
+	Relation	rel = table_open(relid, NoLock);
+	LakeTableOptions options;
+	LakeFrame	frame;
+
+	relation->relid = relid;
+	relation->name = psprintf("%s.%s",
+							  get_namespace_name(RelationGetNamespace(rel)),
+							  RelationGetRelationName(rel));
+	lake_frame_push(&frame, "opening foreign table", relation->name);
+	options_get_table(relid, &options);
+	relation->table = open_table(GetForeignServerIdByRelId(relid), &options,
+								 rel->rd_rel->relowner, snapshot,
+								 &relation->store);
+	relation->snapshot = relation->table->current_snapshot;
+	relation->schema = relation->table->schema;
+	bind_columns(relation, RelationGetDescr(rel));
+	lake_frame_pop(&frame);
+	table_close(rel, NoLock);
+	return relation;
+}
