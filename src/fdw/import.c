@@ -1,0 +1,452 @@
+/*
+ * IMPORT FOREIGN SCHEMA, and CREATE FOREIGN TABLE without columns.
+ *
+ * Both turn a lake table's schema into column definitions by the same rules: a
+ * column is bound by its field id, so that it follows renames in the lake; what
+ * PostgreSQL cannot have (unsupported types, names taken by system columns) is
+ * left out with a notice that names it.
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/xact.h"
+#include "catalog/heap.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_foreign_table.h"
+#include "commands/defrem.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/resowner.h"
+
+#include "fdw/fdw.h"
+#include "metastore/metastore.h"
+#include "server/compat.h"
+
+static ProcessUtility_hook_type next_process_utility = NULL;
+
+/* a lake column as PostgreSQL may have it */
+typedef struct ImportColumn
+{
+	const char *name;			/* the attribute's, clipped */
+	const char *lake_name;		/* in the database's encoding */
+	const char *type;			/* with modifiers */
+	bool		not_null;
+	int32		field_id;
+} ImportColumn;
+
+/* ---- schema to columns ---- */
+
+/* names longer than NAMEDATALEN are cut as the server would cut them */
+static char *
+clip_name(const char *name)
+{
+	int			len = pg_mbcliplen(name, (int) strlen(name), NAMEDATALEN - 1);
+
+	return pnstrdup(name, len);
+}
+
+static bool
+is_taken(const ImportColumn *columns, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (strcmp(columns[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* why the column is left out; NULL: it is not */
+static const char *
+reason_to_skip(const ImportColumn *column, const ImportColumn *others,
+			   int other_count, const LakeField *field)
+{
+	if (column->type == NULL)
+		return psprintf("lake type %s is not supported",
+						name_from_lake(lake_type_text(lake_arena_of(CurrentMemoryContext),
+													  field->type)));
+	if (column->name[0] == '\0')
+		return "its name is empty";
+	if (SystemAttributeByName(column->name) != NULL)
+		return "its name is that of a system column";
+	if (is_taken(others, other_count, column->name))
+		return "its name, cut to what PostgreSQL allows, is that of another column";
+	return NULL;
+}
+
+/* the columns of a table that can be had, the others in notices */
+static ImportColumn *
+list_columns(const LakeTable *table, const char *table_name, int *count)
+{
+	const LakeSchema *schema = table->schema;
+	ImportColumn *columns;
+	int			n = 0;
+
+	columns = palloc_extended(sizeof(ImportColumn) * schema->field_count,
+							  MCXT_ALLOC_HUGE);
+	for (int i = 0; i < schema->field_count; i++)
+	{
+		const LakeField *field = &schema->fields[i];
+		ImportColumn *column = &columns[n];
+		const char *reason;
+
+		CHECK_FOR_INTERRUPTS();
+		column->lake_name = name_from_lake(field->name);
+		column->name = clip_name(column->lake_name);
+		column->type = typemap_declaration(lake_arena_of(CurrentMemoryContext),
+										   field->type);
+		column->not_null = field->required;
+		column->field_id = field->id;
+		reason = reason_to_skip(column, columns, n, field);
+		if (reason == NULL)
+			n++;
+		else
+			ereport(NOTICE,
+					(errmsg("skipping column \"%s\" of lake table \"%s\": %s",
+							column->lake_name, table_name, reason)));
+	}
+	*count = n;
+	return columns;
+}
+
+/* ---- IMPORT FOREIGN SCHEMA ---- */
+
+static void
+append_option(StringInfo sql, const char *name, const char *value)
+{
+	appendStringInfo(sql, "%s %s", quote_identifier(name),
+					 quote_literal_cstr(value));
+}
+
+static void
+append_column(StringInfo sql, const ImportColumn *column)
+{
+	appendStringInfo(sql, "%s %s OPTIONS (field_id '%d'",
+					 quote_identifier(column->name), column->type,
+					 column->field_id);
+	if (strcmp(column->name, column->lake_name) != 0)
+	{
+		appendStringInfoString(sql, ", ");
+		append_option(sql, "column_name", column->lake_name);
+	}
+	appendStringInfoChar(sql, ')');
+	if (column->not_null)
+		appendStringInfoString(sql, " NOT NULL");
+}
+
+static char *
+create_statement(const LakeTable *table, const char *local_name,
+				 const char *name_space, const char *name,
+				 const char *server_name)
+{
+	StringInfoData sql;
+	ImportColumn *columns;
+	int			count;
+
+	columns = list_columns(table, name, &count);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s (",
+					 quote_identifier(local_name));
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfoString(&sql, i == 0 ? "" : ", ");
+		append_column(&sql, &columns[i]);
+	}
+	appendStringInfo(&sql, ") SERVER %s OPTIONS (",
+					 quote_identifier(server_name));
+	append_option(&sql, "namespace", name_space);
+	appendStringInfoString(&sql, ", ");
+	append_option(&sql, "table", name);
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/*
+ * Errors that say that one table cannot be read, which is no reason not to
+ * import the others.
+ */
+static bool
+concerns_one_table(int sqlstate)
+{
+	static const LakeErrorCode codes[] = {
+		LAKE_ERROR_CORRUPT, LAKE_ERROR_UNSUPPORTED, LAKE_ERROR_IO,
+		LAKE_ERROR_MISSING, LAKE_ERROR_DENIED, LAKE_ERROR_LIMIT,
+		LAKE_ERROR_ENCODING, LAKE_ERROR_NO_TABLE
+	};
+
+	for (size_t i = 0; i < lengthof(codes); i++)
+	{
+		if (lake_error_sqlstate(codes[i]) == sqlstate)
+			return true;
+	}
+	return sqlstate == ERRCODE_UNTRANSLATABLE_CHARACTER;
+}
+
+/* what is imported, and as what */
+typedef struct ImportTarget
+{
+	Oid			server_oid;
+	const char *server_name;
+	const char *name_space;		/* in the database's encoding */
+	const char *name;			/* in the database's encoding */
+	const char *local_name;
+} ImportTarget;
+
+static char *
+import_table(const ImportTarget *target)
+{
+	LakeTableOptions options = {0};
+
+	options.name_space = name_to_lake(target->name_space);
+	options.table = name_to_lake(target->name);
+	return create_statement(lake_table_open(target->server_oid, &options,
+											GetUserId()),
+							target->local_name, target->name_space,
+							target->name, target->server_name);
+}
+
+/*
+ * The same in a subtransaction, so that a table that cannot be read ends in a
+ * warning; NULL then.
+ */
+static char *
+try_import_table(const ImportTarget *target)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext work = AllocSetContextCreate(context, "lake import",
+											   ALLOCSET_DEFAULT_SIZES);
+	char	   *volatile sql = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(work);
+	PG_TRY();
+	{
+		sql = MemoryContextStrdup(context, import_table(target));
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (!concerns_one_table(error->sqlerrcode))
+			PG_RE_THROW();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		sql = NULL;
+		ereport(WARNING,
+				(errcode(error->sqlerrcode),
+				 errmsg("skipping lake table \"%s\": %s", target->name,
+						error->message),
+				 error->hint == NULL ? 0 : errhint("%s", error->hint)));
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextDelete(work);
+	return sql;
+}
+
+static void
+refuse_options(ImportForeignSchemaStmt *stmt)
+{
+	DefElem    *first;
+
+	if (stmt->options == NIL)
+		return;
+	first = linitial_node(DefElem, stmt->options);
+	ereport(ERROR,
+			(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+			 errmsg("invalid option \"%s\"", first->defname),
+			 errhint("IMPORT FOREIGN SCHEMA has no options for lakefdw.")));
+}
+
+static CatalogTable *
+list_tables(ImportForeignSchemaStmt *stmt, Oid server_oid, size_t *count)
+{
+	LakeArena  *arena = lake_arena_of(CurrentMemoryContext);
+	ForeignServer *server = GetForeignServer(server_oid);
+	LakeStore  *store = lake_server_store(server_oid, GetUserId());
+	LakeServerOptions options;
+	CatalogTable *tables;
+
+	options_get_server(server_oid, &options);
+	server_check_catalog(server, &options);
+	if (!file_catalog_list(arena, store, options.warehouse,
+						   name_to_lake(stmt->remote_schema), &tables, count))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_SCHEMA),
+				 errmsg("namespace \"%s\" does not exist in warehouse \"%s\"",
+						stmt->remote_schema,
+						name_from_lake(options.warehouse))));
+	return tables;
+}
+
+/* were these names imported already, cut to the same local name? */
+static bool
+is_imported(List *local_names, const char *local_name)
+{
+	ListCell   *cell;
+
+	foreach(cell, local_names)
+	{
+		if (strcmp(lfirst(cell), local_name) == 0)
+			return true;
+	}
+	return false;
+}
+
+List *
+lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
+{
+	List	   *statements = NIL;
+	List	   *local_names = NIL;
+	CatalogTable *tables;
+	size_t		count;
+
+	refuse_options(stmt);
+	tables = list_tables(stmt, server_oid, &count);
+	for (size_t i = 0; i < count; i++)
+	{
+		ImportTarget target = {
+			.server_oid = server_oid,
+			.server_name = stmt->server_name,
+			.name_space = stmt->remote_schema,
+			.name = name_from_lake(tables[i].name)
+		};
+		char	   *sql;
+
+		CHECK_FOR_INTERRUPTS();
+		target.local_name = clip_name(target.name);
+		if (!IsImportableForeignTable(target.local_name, stmt))
+			continue;
+		if (is_imported(local_names, target.local_name))
+		{
+			ereport(NOTICE,
+					(errmsg("skipping lake table \"%s\": its name, cut to what PostgreSQL allows, is that of another table",
+							target.name)));
+			continue;
+		}
+		sql = try_import_table(&target);
+		if (sql == NULL)
+			continue;
+		statements = lappend(statements, sql);
+		local_names = lappend(local_names, pstrdup(target.local_name));
+	}
+	return statements;
+}
+
+/* ---- CREATE FOREIGN TABLE t () ---- */
+
+static ColumnDef *
+column_definition(const ImportColumn *column)
+{
+	Oid			type_oid;
+	int32		typmod;
+	ColumnDef  *definition;
+	List	   *options;
+
+	compat_parse_type(column->type, &type_oid, &typmod);
+	definition = makeColumnDef(column->name, type_oid, typmod, InvalidOid);
+	if (column->not_null)
+		definition->constraints = list_make1(compat_not_null());
+	options = list_make1(makeDefElem("field_id",
+									 (Node *) makeString(psprintf("%d",
+																  column->field_id)),
+									 -1));
+	if (strcmp(column->name, column->lake_name) != 0)
+		options = lappend(options,
+						  makeDefElem("column_name",
+									  (Node *) makeString(pstrdup(column->lake_name)),
+									  -1));
+	definition->fdwoptions = options;
+	return definition;
+}
+
+static bool
+is_our_server(const char *name)
+{
+	ForeignServer *server = GetForeignServerByName(name, true);
+
+	if (server == NULL ||
+		!OidIsValid(GetForeignDataWrapper(server->fdwid)->fdwhandler))
+		return false;
+	return GetFdwRoutineByServerId(server->serverid)->ImportForeignSchema ==
+		lakeImportForeignSchema;
+}
+
+static bool
+takes_lake_columns(Node *statement)
+{
+	CreateForeignTableStmt *create = (CreateForeignTableStmt *) statement;
+
+	if (!IsA(statement, CreateForeignTableStmt) ||
+		create->base.tableElts != NIL ||
+		create->base.inhRelations != NIL ||
+		create->base.partbound != NULL)
+		return false;
+	if (!is_our_server(create->servername))
+		return false;
+	/* IF NOT EXISTS: an existing table is no reason to read the lake */
+	return !create->base.if_not_exists ||
+		!OidIsValid(RangeVarGetRelid(create->base.relation, NoLock, true));
+}
+
+/* the statement with the lake's columns, which is what gets stored */
+static void
+add_lake_columns(CreateForeignTableStmt *create)
+{
+	ForeignServer *server = GetForeignServerByName(create->servername, false);
+	LakeTableOptions options;
+	ImportColumn *columns;
+	int			count;
+
+	if (compat_server_usage_aclcheck(server->serverid,
+									 GetUserId()) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER,
+					   server->servername);
+	/* before anything is read: who may name a file is checked here */
+	options_check(create->options, ForeignTableRelationId);
+	options_read_table(create->options, &options);
+	columns = list_columns(lake_table_open(server->serverid, &options,
+										   GetUserId()),
+						   create->base.relation->relname, &count);
+	for (int i = 0; i < count; i++)
+		create->base.tableElts = lappend(create->base.tableElts,
+										 column_definition(&columns[i]));
+}
+
+static void
+process_utility(PlannedStmt *pstmt, const char *query_string,
+				bool read_only_tree, ProcessUtilityContext context,
+				ParamListInfo params, QueryEnvironment *environment,
+				DestReceiver *dest, QueryCompletion *completion)
+{
+	ProcessUtility_hook_type next = next_process_utility != NULL ?
+		next_process_utility : standard_ProcessUtility;
+
+	if (takes_lake_columns(pstmt->utilityStmt))
+	{
+		/* the tree may be a cached plan's */
+		pstmt = copyObject(pstmt);
+		read_only_tree = false;
+		add_lake_columns((CreateForeignTableStmt *) pstmt->utilityStmt);
+	}
+	next(pstmt, query_string, read_only_tree, context, params, environment,
+		 dest, completion);
+}
+
+void
+import_install_hook(void)
+{
+	next_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = process_utility;
+}
