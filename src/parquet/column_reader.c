@@ -197,6 +197,10 @@ start_levels(LeafReader *leaf, ByteCursor *cursor)
 					   node->repeated, header->value_count);
 		levels_init_v1(&leaf->def, cursor, header->def_encoding,
 					   node->defined, header->value_count);
+		/* IMPALA-3006 */
+		leaf->rep.low_first = leaf->def.low_first =
+			leaf->file->created_by != NULL &&
+			strncmp(leaf->file->created_by, "impala ", 7) == 0;
 		return;
 	}
 	levels.data = cursor_take(cursor, header->rep_size);

@@ -105,6 +105,8 @@ typedef struct LevelDecoder
 {
 	uint16_t	max_level;
 	bool		legacy;			/* BIT_PACKED, most significant bit first */
+	bool		low_first;		/* the other way round, against the format: set
+								 * after the start, for files of Impala */
 	HybridDecoder hybrid;
 	/* legacy */
 	const uint8_t *data;

@@ -81,9 +81,11 @@ read_legacy(LevelDecoder *decoder, uint32_t *out, size_t count)
 
 	for (size_t i = 0; i < count; i++, bit += width)
 	{
-		uint32_t	word = bits_load_u32be(decoder->data + bit / 8);
+		const uint8_t *data = decoder->data + bit / 8;
 
-		out[i] = word << bit % 8 >> (32 - width);
+		out[i] = decoder->low_first ?
+			bits_load_u32le(data) >> bit % 8 & ((1u << width) - 1) :
+			bits_load_u32be(data) << bit % 8 >> (32 - width);
 	}
 }
 
