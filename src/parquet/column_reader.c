@@ -66,7 +66,7 @@ leaf_reserve(LeafReader *leaf, void *buffer, size_t *capacity, size_t size)
 {
 	size_t		wanted = *capacity + *capacity / 2;
 
-	if (size <= *capacity)
+	if (buffer != NULL && size <= *capacity)
 		return buffer;
 	if (wanted < size)
 		wanted = size;

@@ -343,7 +343,10 @@ extern void leaf_open(LeafReader *leaf);
 extern void leaf_take_values(LeafReader *leaf, uint32_t at, uint32_t count);
 extern void leaf_skip_values(LeafReader *leaf, uint64_t count);
 
-/* a buffer of the reader, grown geometrically; keeps its contents */
+/*
+ * A buffer of the reader, grown geometrically; keeps its contents.  Never NULL,
+ * also for no bytes, so that one may compute with it.
+ */
 extern void *leaf_reserve(LeafReader *leaf, void *buffer, size_t *capacity,
 						  size_t size);
 /*
