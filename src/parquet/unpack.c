@@ -5,7 +5,8 @@
  * Eight values of any width fill whole bytes, so groups of eight are the unit.
  * All kernels load whole words and may look past the last value; see
  * PARQUET_PAGE_SLACK.  On x86-64 the AVX2 kernel is chosen at run time; it
- * unpacks about five times as many values a second as the portable one.
+ * unpacks about twice as many values a second as the portable ones (10 and 4.5
+ * thousand million in cache).
  */
 #include "parquet/encoding.h"
 
@@ -13,7 +14,7 @@
 
 #include "base/bits.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(LAKE_PORTABLE_KERNELS)
 #include <immintrin.h>
 #define HAVE_AVX2_KERNEL
 #endif
