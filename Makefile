@@ -9,7 +9,7 @@
 # checks it.
 
 EXTENSION = lakefdw
-VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" lakefdw.control)
+EXTENSION_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" lakefdw.control)
 PG_CONFIG ?= pg_config
 BUILD ?= build
 
@@ -33,7 +33,7 @@ SERVER_CFLAGS = -Isrc -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 MODULE_big = lakefdw
 SHLIB_LINK = $(CORE_LIBRARY) $(CORE_LIBS) \
 	-Wl,--version-script=$(CURDIR)/src/lakefdw.map
-DATA_built = $(BUILD)/lakefdw--$(VERSION).sql
+DATA_built = $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql
 DATA = $(wildcard sql/lakefdw--*--*.sql)
 EXTRA_CLEAN = $(BUILD)
 # bitcode would need clang, and the scan's loops gain nothing from inlining
@@ -56,7 +56,7 @@ $(BUILD)/server/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) $(SERVER_CFLAGS) -fPIC -c $< -o $@
 
-$(BUILD)/lakefdw--$(VERSION).sql: sql/lakefdw.sql lakefdw.control
+$(BUILD)/lakefdw--$(EXTENSION_VERSION).sql: sql/lakefdw.sql lakefdw.control
 	@mkdir -p $(@D)
 	cp $< $@
 
