@@ -50,6 +50,12 @@ extern LakeTable *iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 /* ---- snapshot.c ---- */
 
 /*
+ * A snapshot id; false when it is none.  There are writers of ids above
+ * INT64_MAX (DuckDB's tests have one): they wrap around.
+ */
+extern bool snapshot_parse_id(LakeBytes value, int64_t *id);
+
+/*
  * The two members of a snapshot's JSON that checks over all snapshots need;
  * stops at the second one found.  sequence_number is 0 when it is absent.
  */

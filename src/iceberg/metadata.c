@@ -35,13 +35,16 @@ typedef enum MetadataKey
 	KEY_SORT_ORDERS,
 	KEY_PROPERTIES,
 	KEY_CURRENT_SNAPSHOT_ID,
-	KEY_NEXT_ROW_ID,
 	KEY_REFS,
 	KEY_SNAPSHOTS,
 	KEY_COUNT
 } MetadataKey;
 
-/* required_from: the first format version that demands it, 0 = none */
+/*
+ * required_from: the first format version that demands it, 0 = none.  v3's
+ * next-row-id is not among them: readers need it for nothing, and DuckDB has
+ * written tables without.
+ */
 static const struct
 {
 	const char *name;
@@ -66,7 +69,6 @@ static const struct
 	[KEY_SORT_ORDERS] = {"sort-orders", 2},
 	[KEY_PROPERTIES] = {"properties", 0},
 	[KEY_CURRENT_SNAPSHOT_ID] = {"current-snapshot-id", 0},
-	[KEY_NEXT_ROW_ID] = {"next-row-id", 3},
 	[KEY_REFS] = {"refs", 0},
 	[KEY_SNAPSHOTS] = {"snapshots", 0},
 };
@@ -87,6 +89,14 @@ static _Noreturn void
 throw_missing(MetadataKey key)
 {
 	lake_throw(LAKE_ERROR_CORRUPT, "table metadata has no \"%s\"",
+			   metadata_keys[key].name);
+}
+
+static _Noreturn void
+throw_no_integer(MetadataKey key)
+{
+	lake_throw(LAKE_ERROR_CORRUPT,
+			   "table metadata: \"%s\" is not an integer",
 			   metadata_keys[key].name);
 }
 
@@ -121,9 +131,7 @@ find_int64(const MetadataText *text, MetadataKey key, int64_t *result)
 	if (!has(text, key))
 		return false;
 	if (!json_scan_int64(text->members[key], result))
-		lake_throw(LAKE_ERROR_CORRUPT,
-				   "table metadata: \"%s\" is not an integer",
-				   metadata_keys[key].name);
+		throw_no_integer(key);
 	return true;
 }
 
@@ -308,16 +316,31 @@ parse_properties(LakeArena *arena, LakeArena *scratch,
 typedef struct SnapshotRef
 {
 	int64_t		id;
-	const char *name;			/* NULL: current-snapshot-id */
+	LakeBytes	name;			/* data NULL: current-snapshot-id */
 	bool		found;
 } SnapshotRef;
 
 static void
-add_ref(void *arg, const char *name, LakeJson *value)
+scan_refs(const MetadataText *text, LakeBuffer *refs)
 {
-	SnapshotRef ref = {json_get_int64(value, "snapshot-id"), name, false};
+	JsonScan	scan;
+	SnapshotRef ref;
+	LakeBytes	value;
+	LakeBytes	id;
 
-	buffer_append(arg, &ref, sizeof ref);
+	if (!has(text, KEY_REFS))
+		return;
+	ref.found = false;
+	json_scan_begin_object(&scan, text->members[KEY_REFS]);
+	while (json_scan_next_member(&scan, &ref.name, &value))
+	{
+		if (!json_scan_member(value, "snapshot-id", &id) ||
+			!snapshot_parse_id(id, &ref.id))
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "ref \"%.*s\" has no integer \"snapshot-id\"",
+					   (int) ref.name.len, (const char *) ref.name.data);
+		buffer_append(refs, &ref, sizeof ref);
+	}
 }
 
 static int
@@ -354,8 +377,8 @@ check_main(const SnapshotRef *refs, size_t count, int64_t current_id)
 {
 	for (size_t i = 0; i < count; i++)
 	{
-		if (refs[i].name == NULL || strcmp(refs[i].name, "main") != 0 ||
-			refs[i].id == current_id)
+		if (refs[i].name.len != 4 || refs[i].id == current_id ||
+			memcmp(refs[i].name.data, "main", 4) != 0)
 			continue;
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "branch \"main\" is at snapshot %lld, but "
@@ -400,15 +423,14 @@ static void
 check_snapshots(LakeArena *scratch, const MetadataText *text,
 				const IcebergTable *table, int64_t current_id)
 {
-	SnapshotRef current = {current_id, NULL, current_id == -1};
+	SnapshotRef current = {current_id, {NULL, 0}, current_id == -1};
 	LakeBuffer	buffer;
 	SnapshotRef *refs;
 	size_t		count;
 
 	buffer_init(&buffer, scratch);
 	buffer_append(&buffer, &current, sizeof current);
-	if (has(text, KEY_REFS))
-		json_each(parse(scratch, text, KEY_REFS), "refs", add_ref, &buffer);
+	scan_refs(text, &buffer);
 	refs = (SnapshotRef *) (void *) buffer.data;
 	count = buffer.len / sizeof *refs;
 	check_main(refs, count, current_id);
@@ -418,14 +440,14 @@ check_snapshots(LakeArena *scratch, const MetadataText *text,
 	{
 		if (refs[i].found)
 			continue;
-		if (refs[i].name == NULL)
+		if (refs[i].name.data == NULL)
 			lake_throw(LAKE_ERROR_CORRUPT,
 					   "table metadata has no snapshot with "
 					   "current-snapshot-id %lld", (long long) current_id);
 		lake_throw(LAKE_ERROR_CORRUPT,
-				   "ref \"%s\" is at snapshot %lld, which the table "
-				   "metadata does not have", refs[i].name,
-				   (long long) refs[i].id);
+				   "ref \"%.*s\" is at snapshot %lld, which the table "
+				   "metadata does not have", (int) refs[i].name.len,
+				   (const char *) refs[i].name.data, (long long) refs[i].id);
 	}
 }
 
@@ -438,8 +460,11 @@ parse_snapshots(LakeArena *arena, LakeArena *scratch,
 	table->snapshots = text->members[KEY_SNAPSHOTS];
 
 	/* absent, null and -1 all mean that there is none */
-	if (!find_int64(text, KEY_CURRENT_SNAPSHOT_ID, &current_id))
+	if (!has(text, KEY_CURRENT_SNAPSHOT_ID))
 		current_id = -1;
+	else if (!snapshot_parse_id(text->members[KEY_CURRENT_SNAPSHOT_ID],
+								&current_id))
+		throw_no_integer(KEY_CURRENT_SNAPSHOT_ID);
 	check_snapshots(scratch, text, table, current_id);
 	if (current_id != -1)
 		table->table.current_snapshot =

@@ -19,6 +19,28 @@ key_is(LakeBytes key, const char *name)
 	return key.len == len && memcmp(key.data, name, len) == 0;
 }
 
+bool
+snapshot_parse_id(LakeBytes value, int64_t *id)
+{
+	uint64_t	wrapped = 0;
+
+	if (json_scan_int64(value, id))
+		return true;
+	if (value.len == 0)
+		return false;
+	for (size_t i = 0; i < value.len; i++)
+	{
+		uint8_t		c = value.data[i];
+
+		if (c < '0' || c > '9' ||
+			__builtin_mul_overflow(wrapped, 10, &wrapped) ||
+			__builtin_add_overflow(wrapped, (uint64_t) (c - '0'), &wrapped))
+			return false;
+	}
+	memcpy(id, &wrapped, sizeof *id);
+	return true;
+}
+
 void
 snapshot_scan(LakeBytes text, int64_t *id, int64_t *sequence_number)
 {
@@ -34,7 +56,7 @@ snapshot_scan(LakeBytes text, int64_t *id, int64_t *sequence_number)
 		   json_scan_next_member(&scan, &key, &value))
 	{
 		if (key_is(key, "snapshot-id"))
-			has_id = json_scan_int64(value, id);
+			has_id = snapshot_parse_id(value, id);
 		else if (key_is(key, "sequence-number"))
 			has_sequence = json_scan_int64(value, sequence_number);
 	}
@@ -121,17 +143,19 @@ parse_manifests(LakeArena *arena, LakeJson *manifests,
 }
 
 static IcebergSnapshot *
-parse_snapshot(LakeArena *arena, LakeBytes text)
+parse_snapshot(LakeArena *arena, LakeBytes text, int64_t id)
 {
 	LakeJson   *json = json_parse(arena, text, "snapshot");
 	IcebergSnapshot *result = lake_alloc(arena, sizeof *result);
 	LakeSnapshot *snapshot = &result->snapshot;
 	const char *manifest_list;
 	LakeJson   *manifests;
+	LakeBytes	parent;
 
-	snapshot->id = json_get_int64(json, "snapshot-id");
+	snapshot->id = id;
 	snapshot->timestamp_ms = json_get_int64(json, "timestamp-ms");
-	if (!json_find_int64(json, "parent-snapshot-id", &snapshot->parent_id))
+	if (!json_scan_member(text, "parent-snapshot-id", &parent) ||
+		!snapshot_parse_id(parent, &snapshot->parent_id))
 		snapshot->parent_id = -1;
 	if (!json_find_int64(json, "sequence-number", &snapshot->sequence_number))
 		snapshot->sequence_number = 0;
@@ -169,7 +193,7 @@ snapshot_find(LakeArena *arena, LakeBytes snapshots, int64_t id)
 
 		snapshot_scan(text, &found_id, &sequence_number);
 		if (found_id == id)
-			return parse_snapshot(arena, text);
+			return parse_snapshot(arena, text, id);
 	}
 	return NULL;
 }
