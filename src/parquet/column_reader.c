@@ -355,6 +355,28 @@ skip_flat(LeafReader *leaf)
 }
 
 /*
+ * Plain numbers without NULLs, where they lie in the page: count of them, or
+ * NULL if they are not all there or not aligned.  The page lives until the next
+ * read, as the vector does.
+ */
+static const void *
+borrow_values(LeafReader *leaf, uint32_t count)
+{
+	size_t		width = leaf->values.width;
+	const uint8_t *values = leaf->values.cursor.pos;
+
+	if (leaf->coded || leaf->values.ops != &plain_fixed_ops ||
+		count > leaf->left || (uintptr_t) values % width != 0 ||
+		(size_t) count * width > cursor_left(&leaf->values.cursor) ||
+		(leaf->node->defined > 0 && !levels_all_max(&leaf->def, count)))
+		return NULL;
+	levels_skip(&leaf->def, count);
+	value_decoder_skip(&leaf->values, count);
+	leaf->left -= count;
+	return values;
+}
+
+/*
  * The next count rows of the page to slot at and after.  Returns whether one of
  * them is NULL.
  */
@@ -395,6 +417,7 @@ const LakeVector *
 leaf_read_flat(LeafReader *leaf, uint32_t count)
 {
 	LakeVector *vector = &leaf->vector;
+	const void *borrowed = NULL;
 	bool		has_nulls = false;
 	uint32_t	done = 0;
 
@@ -409,6 +432,8 @@ leaf_read_flat(LeafReader *leaf, uint32_t count)
 			leaf_announce(leaf);
 			leaf_open(leaf);
 		}
+		if (done == 0 && (borrowed = borrow_values(leaf, count)) != NULL)
+			break;
 		step = leaf->left < count - done ? leaf->left : count - done;
 		if (take_flat(leaf, done, step))
 		{
@@ -433,6 +458,6 @@ leaf_read_flat(LeafReader *leaf, uint32_t count)
 	if (vector->dict != NULL)
 		vector->codes = leaf->sink.codes;
 	else
-		vector->values = leaf->sink.values;
+		vector->values = borrowed != NULL ? borrowed : leaf->sink.values;
 	return vector;
 }
