@@ -66,6 +66,7 @@ leaf_reserve(LeafReader *leaf, void *buffer, size_t *capacity, size_t size)
 {
 	size_t		wanted = *capacity + *capacity / 2;
 
+	/* never NULL, of which even an offset of 0 is undefined */
 	if (buffer != NULL && size <= *capacity)
 		return buffer;
 	if (wanted < size)

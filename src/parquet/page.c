@@ -338,7 +338,8 @@ unpack_page(PageStream *stream, const PageHeader *header,
 Page *
 page_stream_load(PageStream *stream, const PageHeader *header)
 {
-	const uint8_t *stored = header->stored_size == 0 ? NULL :
+	const uint8_t *stored = header->stored_size == 0 ?
+		(const uint8_t *) "" :
 		window_at(stream, header->offset, header->stored_size);
 	Page	   *page;
 
