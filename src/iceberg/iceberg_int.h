@@ -62,9 +62,9 @@ extern bool snapshot_parse_id(LakeBytes value, int64_t *id);
 extern void snapshot_scan(LakeBytes text, int64_t *id,
 						  int64_t *sequence_number);
 
-/* the snapshot of an id in a JSON array of snapshots, NULL if there is none */
-extern IcebergSnapshot *snapshot_find(LakeArena *arena, LakeBytes snapshots,
-									  int64_t id);
+/* a whole snapshot, whose id has been found to be that */
+extern IcebergSnapshot *snapshot_parse(LakeArena *arena, LakeBytes text,
+									   int64_t id);
 
 /* ---- partition_spec.c ---- */
 

@@ -387,17 +387,21 @@ check_main(const SnapshotRef *refs, size_t count, int64_t current_id)
 	}
 }
 
-/* one walk over all snapshots: no sequence number too high, no ref dangling */
-static void
+/*
+ * One walk over all snapshots: marks their refs, looks for sequence numbers
+ * that are too high, and returns the text of the current one.
+ */
+static LakeBytes
 scan_snapshots(const MetadataText *text, const IcebergTable *table,
-			   SnapshotRef *refs, size_t count)
+			   SnapshotRef *refs, size_t count, int64_t current_id)
 {
+	LakeBytes	current = {NULL, 0};
 	int64_t		last_sequence_number = INT64_MAX;
 	JsonScan	scan;
 	LakeBytes	snapshot;
 
 	if (table->snapshots.len == 0)
-		return;
+		return current;
 	if (table->table.format_version > 1)
 		find_int64(text, KEY_LAST_SEQUENCE_NUMBER, &last_sequence_number);
 	json_scan_begin(&scan, table->snapshots);
@@ -409,6 +413,8 @@ scan_snapshots(const MetadataText *text, const IcebergTable *table,
 		lake_check_interrupts();
 		snapshot_scan(snapshot, &id, &sequence_number);
 		mark_refs(refs, count, id);
+		if (id == current_id && current.data == NULL)
+			current = snapshot;
 		if (sequence_number > last_sequence_number)
 			lake_throw(LAKE_ERROR_CORRUPT,
 					   "snapshot %lld has sequence number %lld, above "
@@ -416,10 +422,11 @@ scan_snapshots(const MetadataText *text, const IcebergTable *table,
 					   (long long) sequence_number,
 					   (long long) last_sequence_number);
 	}
+	return current;
 }
 
-/* current_id: -1 none */
-static void
+/* current_id: -1 none; returns the text of that snapshot */
+static LakeBytes
 check_snapshots(LakeArena *scratch, const MetadataText *text,
 				const IcebergTable *table, int64_t current_id)
 {
@@ -427,6 +434,7 @@ check_snapshots(LakeArena *scratch, const MetadataText *text,
 	LakeBuffer	buffer;
 	SnapshotRef *refs;
 	size_t		count;
+	LakeBytes	found;
 
 	buffer_init(&buffer, scratch);
 	buffer_append(&buffer, &current, sizeof current);
@@ -435,7 +443,7 @@ check_snapshots(LakeArena *scratch, const MetadataText *text,
 	count = buffer.len / sizeof *refs;
 	check_main(refs, count, current_id);
 	qsort(refs, count, sizeof *refs, compare_refs);
-	scan_snapshots(text, table, refs, count);
+	found = scan_snapshots(text, table, refs, count, current_id);
 	for (size_t i = 0; i < count; i++)
 	{
 		if (refs[i].found)
@@ -449,6 +457,7 @@ check_snapshots(LakeArena *scratch, const MetadataText *text,
 				   "metadata does not have", (int) refs[i].name.len,
 				   (const char *) refs[i].name.data, (long long) refs[i].id);
 	}
+	return found;
 }
 
 static void
@@ -456,6 +465,7 @@ parse_snapshots(LakeArena *arena, LakeArena *scratch,
 				const MetadataText *text, IcebergTable *table)
 {
 	int64_t		current_id;
+	LakeBytes	current;
 
 	table->snapshots = text->members[KEY_SNAPSHOTS];
 
@@ -465,10 +475,10 @@ parse_snapshots(LakeArena *arena, LakeArena *scratch,
 	else if (!snapshot_parse_id(text->members[KEY_CURRENT_SNAPSHOT_ID],
 								&current_id))
 		throw_no_integer(KEY_CURRENT_SNAPSHOT_ID);
-	check_snapshots(scratch, text, table, current_id);
+	current = check_snapshots(scratch, text, table, current_id);
 	if (current_id != -1)
 		table->table.current_snapshot =
-			&snapshot_find(arena, table->snapshots, current_id)->snapshot;
+			&snapshot_parse(arena, current, current_id)->snapshot;
 }
 
 LakeBytes

@@ -142,8 +142,8 @@ parse_manifests(LakeArena *arena, LakeJson *manifests,
 	}
 }
 
-static IcebergSnapshot *
-parse_snapshot(LakeArena *arena, LakeBytes text, int64_t id)
+IcebergSnapshot *
+snapshot_parse(LakeArena *arena, LakeBytes text, int64_t id)
 {
 	LakeJson   *json = json_parse(arena, text, "snapshot");
 	IcebergSnapshot *result = lake_alloc(arena, sizeof *result);
@@ -177,36 +177,28 @@ parse_snapshot(LakeArena *arena, LakeBytes text, int64_t id)
 	return result;
 }
 
-IcebergSnapshot *
-snapshot_find(LakeArena *arena, LakeBytes snapshots, int64_t id)
+const LakeSnapshot *
+iceberg_find_snapshot(const LakeTable *table, int64_t snapshot_id)
 {
+	const LakeSnapshot *current = table->current_snapshot;
+	LakeBytes	snapshots = iceberg_table(table)->snapshots;
 	JsonScan	scan;
 	LakeBytes text;
 
+	if (current != NULL && current->id == snapshot_id)
+		return current;
 	if (snapshots.len == 0)
 		return NULL;
 	json_scan_begin(&scan, snapshots);
 	while (json_scan_next(&scan, &text))
 	{
-		int64_t		found_id;
+		int64_t		id;
 		int64_t		sequence_number;
 
-		snapshot_scan(text, &found_id, &sequence_number);
-		if (found_id == id)
-			return parse_snapshot(arena, text, id);
+		lake_check_interrupts();
+		snapshot_scan(text, &id, &sequence_number);
+		if (id == snapshot_id)
+			return &snapshot_parse(table->arena, text, id)->snapshot;
 	}
 	return NULL;
-}
-
-const LakeSnapshot *
-iceberg_find_snapshot(const LakeTable *table, int64_t snapshot_id)
-{
-	const LakeSnapshot *current = table->current_snapshot;
-	IcebergSnapshot *found;
-
-	if (current != NULL && current->id == snapshot_id)
-		return current;
-	found = snapshot_find(table->arena, iceberg_table(table)->snapshots,
-						  snapshot_id);
-	return found == NULL ? NULL : &found->snapshot;
 }
