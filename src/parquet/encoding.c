@@ -8,6 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* values skipped between checks for interrupts */
+#define SKIP_STEP 65536
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const encoding_names[] = {
@@ -147,6 +150,12 @@ void
 value_decoder_skip(ValueDecoder *decoder, uint64_t count)
 {
 	take_values(decoder, count);
-	if (count > 0)
-		decoder->ops->skip(decoder, count);
+	while (count > 0)
+	{
+		uint64_t	n = count < SKIP_STEP ? count : SKIP_STEP;
+
+		lake_check_interrupts();
+		decoder->ops->skip(decoder, n);
+		count -= n;
+	}
 }

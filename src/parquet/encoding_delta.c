@@ -350,7 +350,6 @@ skip_lengths(ValueDecoder *decoder, uint64_t count)
 		LakeBytes	values[CHUNK];
 		uint32_t	n = count < CHUNK ? (uint32_t) count : CHUNK;
 
-		lake_check_interrupts();
 		read_lengths(decoder, values, n);
 		count -= n;
 	}
@@ -549,7 +548,6 @@ skip_strings(ValueDecoder *decoder, uint64_t count)
 		Affixes		affixes;
 		uint32_t	n = count < CHUNK ? (uint32_t) count : CHUNK;
 
-		lake_check_interrupts();
 		read_affixes(decoder, &affixes, n);
 		for (uint32_t i = 0; i < n; i++)
 			skip_string(decoder, (size_t) affixes.prefix[i],

@@ -197,6 +197,7 @@ levels_skip(LevelDecoder *decoder, uint64_t count)
 		uint16_t	level;
 		uint64_t	n = levels_peek_run(decoder, &level);
 
+		lake_check_interrupts();
 		if (n > 0)
 		{
 			n = n < count ? n : count;

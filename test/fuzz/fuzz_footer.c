@@ -13,7 +13,7 @@
 #include "seam_std.h"
 #include "vector_check.h"
 
-#define ALLOC_CEILING ((size_t) 256 << 20)
+#define ALLOC_CEILING ((size_t) 32 << 20)
 #define MAX_GROUPS 8
 
 static LakeBytes

@@ -13,7 +13,7 @@
 #include "seam_std.h"
 
 #define HEADER 8
-#define ALLOC_CEILING ((size_t) 256 << 20)
+#define ALLOC_CEILING ((size_t) 32 << 20)
 
 /* a column's nodes, from the top-level field down to the leaf */
 typedef struct Shape

@@ -10,7 +10,7 @@
 #include "parquet_check.h"
 #include "seam_std.h"
 
-#define ALLOC_CEILING ((size_t) 256 << 20)
+#define ALLOC_CEILING ((size_t) 32 << 20)
 /* a few bytes can announce any number of columns and groups */
 #define MAX_COLUMNS 40
 #define MAX_GROUPS 4
