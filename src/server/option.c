@@ -229,6 +229,7 @@ check_option(const DefElem *def, Oid catalog)
 {
 	const LakeOption *option = find_option(def->defname, catalog);
 	const char *value;
+	LakeFrame	frame;
 
 	if (option == NULL)
 		throw_unknown_option(def->defname, catalog);
@@ -239,8 +240,11 @@ check_option(const DefElem *def, Oid catalog)
 				 errmsg("invalid value for option \"%s\": \"%s\"",
 						option->name, value),
 				 errhint("Valid values are %s.", quote_words(option->words))));
-	if (option->check != NULL)
-		option->check(option->name, value);
+	if (option->check == NULL)
+		return;
+	lake_frame_push(&frame, "checking option", option->name);
+	option->check(option->name, value);
+	lake_frame_pop(&frame);
 }
 
 static const char *
