@@ -304,7 +304,7 @@ is_imported(List *local_names, const char *local_name)
 	return false;
 }
 
-List *
+List	   *
 lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 {
 	List	   *statements = NIL;
@@ -431,7 +431,7 @@ process_utility(PlannedStmt *pstmt, const char *query_string,
 				DestReceiver *dest, QueryCompletion *completion)
 {
 	ProcessUtility_hook_type next = next_process_utility != NULL ?
-		next_process_utility : standard_ProcessUtility;
+	next_process_utility : standard_ProcessUtility;
 
 	if (takes_lake_columns(pstmt->utilityStmt))
 	{

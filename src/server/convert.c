@@ -31,6 +31,7 @@ typedef void (*ConvertRows) (ColumnConverter *converter,
 							 const uint32 *selection, uint32 count,
 							 MemoryContext context, Datum *values,
 							 const bool *nulls);
+
 /* one by-reference Datum, in the current memory context */
 typedef Datum (*MakeDatum) (const ColumnConverter *converter,
 							const void *value);

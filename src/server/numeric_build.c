@@ -135,8 +135,8 @@ numeric_build64(void *dst, int64 value, int scale)
 size_t
 numeric_build128(void *dst, LakeInt128 value, int scale)
 {
-	unsigned __int128 magnitude = value < 0 ?
-		-(unsigned __int128) value : (unsigned __int128) value;
+	uint128		magnitude = value < 0 ?
+	-(uint128) value : (uint128) value;
 	int			odd = scale & 3;
 	Groups		groups;
 	size_t		size;

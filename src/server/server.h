@@ -26,6 +26,7 @@ lake_arena_of(MemoryContext context)
 
 /* SQLSTATE of an error kind (the one table of them) */
 extern int	lake_error_sqlstate(LakeErrorCode code);
+
 /*
  * Names from the database's encoding to UTF-8 and back.  The argument itself if
  * there is nothing to convert, else palloc'd.  name_from_lake throws 22021 for
@@ -44,6 +45,7 @@ extern const char *name_from_lake(const char *name);
  */
 extern const char *typemap_declaration(LakeArena *arena,
 									   const LakeType *type);
+
 /*
  * May a column of this PostgreSQL type show the field?  The map's own type or
  * one of the listed exact widenings and checked narrowings (decisions 3.5).
@@ -64,6 +66,7 @@ extern ColumnConverter *column_converter_create(MemoryContext context,
 												const LakeType *type,
 												Oid type_oid, int32 typmod,
 												const char *column_name);
+
 /*
  * Datums of the selected rows, in selection order.  By-reference Datums are in
  * context (reset by the caller a batch) or, for dictionary entries, owned by
@@ -92,6 +95,7 @@ typedef enum ValueFit
  * For the planner, which knows no values.
  */
 extern bool value_is_comparable(const LakeType *type, Oid type_oid);
+
 /*
  * A literal of a pushed comparison as a value of the field's lake type.
  * Bytes are copied into arena.
@@ -123,11 +127,14 @@ typedef struct LakeTableOptions
  * the validator does: names with a near-match hint, values, file roles.
  */
 extern void options_check(List *options, Oid catalog);
+
 /* the options of a foreign table that does not exist yet */
 extern void options_read_table(List *list, LakeTableOptions *options);
+
 /* strings are UTF-8, in the current memory context */
 extern void options_get_server(Oid server_oid, LakeServerOptions *options);
 extern void options_get_table(Oid relid, LakeTableOptions *options);
+
 /* column_name (NULL) and field_id (-1) of an attribute */
 extern void options_get_column(Oid relid, AttrNumber attnum,
 							   const char **column_name, int32 *field_id);
@@ -179,12 +186,14 @@ extern LakeRelation *lake_relation_open(Oid relid, Snapshot snapshot);
 extern const LakeTable *lake_table_open(Oid server_oid,
 										const LakeTableOptions *options,
 										Oid role);
+
 /*
  * A store with the server's path rules (decisions 1.2), for its catalog.
  * Throws 42501 unless the role may map the server's tables and the server's
  * owner may read files.
  */
 extern LakeStore *lake_server_store(Oid server_oid, Oid role);
+
 /* throws unless the server's catalog can be read: 0A000 names it */
 extern void server_check_catalog(const ForeignServer *server,
 								 const LakeServerOptions *options);

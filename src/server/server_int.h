@@ -32,8 +32,10 @@ extern void options_allow_list(LakeArena *arena, LakePathRules *rules,
 
 /* a scalar type's own PostgreSQL type and modifier; InvalidOid: none */
 extern Oid	typemap_scalar(const LakeType *type, int32 *typmod);
+
 /* can the type be shown as jsonb, all of it? */
 extern bool typemap_is_json(const LakeType *type);
+
 /* the type modifier of numeric(precision, scale) */
 extern int32 typemap_numeric_typmod(int precision, int scale);
 
@@ -49,6 +51,7 @@ extern int32 typemap_numeric_typmod(int precision, int scale);
  */
 extern size_t numeric_build64(void *dst, int64 value, int scale);
 extern size_t numeric_build128(void *dst, LakeInt128 value, int scale);
+
 /*
  * floor(numeric * 10^scale), and whether that is exact.  BELOW and ABOVE are
  * beyond 10^38; NaN and infinity are ABOVE.
@@ -64,6 +67,7 @@ typedef struct JsonConverter JsonConverter;
 /* throws 0A000 when some part of the type cannot be shown */
 extern JsonConverter *json_converter_create(MemoryContext context,
 											const LakeType *type);
+
 /* the jsonb of a row that is not NULL, in context */
 extern Datum json_converter_make(JsonConverter *converter,
 								 const LakeVector *vector, uint32 row,
@@ -86,18 +90,23 @@ extern JsonbValue *variant_push(JsonbParseState **state,
 
 extern void json_set_bool(JsonbValue *json, bool value);
 extern void json_set_integer(JsonbValue *json, int64 value);
+
 /* 0 <= scale <= 38 */
 extern void json_set_decimal(JsonbValue *json, LakeInt128 value, int scale);
 extern void json_set_float(JsonbValue *json, float value);
 extern void json_set_double(JsonbValue *json, double value);
+
 /* checked as text_check does; may borrow from text */
 extern void json_set_string(JsonbValue *json, LakeBytes text);
 extern void json_set_bytes(JsonbValue *json, LakeBytes bytes);
 extern void json_set_uuid(JsonbValue *json, const uint8 uuid[16]);
+
 /* days since 1970-01-01 */
 extern void json_set_date(JsonbValue *json, int64 days);
+
 /* microseconds since midnight; throws 22008 outside of a day */
 extern void json_set_time(JsonbValue *json, int64 usecs);
+
 /* since 1970; digits 6: microseconds, 9: nanoseconds; zone: UTC, marked so */
 extern void json_set_timestamp(JsonbValue *json, int64 ticks, int digits,
 							   bool zone);
@@ -115,6 +124,7 @@ typedef struct Coercion Coercion;
 /* NULL when every value of the lake type satisfies the modifier */
 extern Coercion *coercion_create(MemoryContext context, const LakeType *type,
 								 Oid base, int32 typmod);
+
 /* replaces values by coerced ones, in context; throws 22001, 22003, 22008 */
 extern void coercion_apply(const Coercion *coercion, Datum *values,
 						   const bool *nulls, uint32 count,
@@ -123,6 +133,7 @@ extern void coercion_apply(const Coercion *coercion, Datum *values,
 typedef struct DomainCheck DomainCheck;
 
 extern DomainCheck *domain_check_create(MemoryContext context, Oid domain);
+
 /* throws 23502 and 23514 as the domain says */
 extern void domain_check_apply(DomainCheck *check, const Datum *values,
 							   const bool *nulls, uint32 count);
@@ -136,6 +147,7 @@ extern void domain_check_apply(DomainCheck *check, const Datum *values,
 extern const char *session_find_pin(const char *key, Snapshot snapshot);
 extern void session_add_pin(const char *key, Snapshot snapshot,
 							const char *metadata_location);
+
 /*
  * The table that a metadata file describes, parsed now or before.  Valid until
  * the holder is reset.  Checks the path in any case; throws MISSING.
