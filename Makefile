@@ -133,11 +133,11 @@ lint:
 	@python3 test/lint/lint.py
 
 indent:
-	@test/lint/indent.sh
+	@python3 test/lint/indent.py
 check-indent:
-	@test/lint/indent.sh --check
+	@python3 test/lint/indent.py --check
 typedefs:
-	@test/lint/indent.sh --typedefs
+	@python3 test/lint/indent.py --typedefs
 
 # coverage-guided: make fuzz TARGET=avro SECONDS=600
 fuzz:

@@ -90,7 +90,7 @@ suite_fuzz()
 
 suite_lint()
 {
-	make -s lint && make -s check-indent && echo "2 passed, 0 failed"
+	make -s lint && echo "1 passed, 0 failed"
 }
 
 # the extension in the server's directories, as make install puts it
