@@ -147,10 +147,9 @@ step_varint(ByteCursor *cursor, uint64_t *value)
 		if (cursor->pos == cursor->end)
 			return STEP_TRUNCATED;
 		byte = *cursor->pos++;
-		if (shift < 63)
-			*value |= (uint64_t) (byte & 0x7f) << shift;
-		else if (byte > 1)
+		if (shift == 63 && byte > 1)
 			return STEP_BROKEN;
+		*value |= (uint64_t) (byte & 0x7f) << shift;
 		if ((byte & 0x80) == 0)
 			return STEP_OK;
 	}
