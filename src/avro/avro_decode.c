@@ -47,6 +47,10 @@ skip(const AvroDecoder *decoder, const uint8_t *pos, uint64_t size)
 	return pos + size;
 }
 
+/*
+ * Bits beyond the 64th are dropped, as Java's and other decoders do: writers
+ * have encoded ids of 2^63 and more.
+ */
 static const uint8_t *
 read_long_varint(const AvroDecoder *decoder, const uint8_t *pos,
 				 int64_t *value)
@@ -60,8 +64,6 @@ read_long_varint(const AvroDecoder *decoder, const uint8_t *pos,
 		if (pos == decoder->end)
 			throw_truncated(decoder);
 		byte = *pos++;
-		if (shift == 63 && byte > 1)
-			break;
 		result |= (uint64_t) (byte & 0x7f) << shift;
 		if (byte < 0x80)
 		{
@@ -69,7 +71,7 @@ read_long_varint(const AvroDecoder *decoder, const uint8_t *pos,
 			return pos;
 		}
 	}
-	lake_throw(LAKE_ERROR_CORRUPT, "%s has an integer of more than 64 bits",
+	lake_throw(LAKE_ERROR_CORRUPT, "%s has an integer of more than 10 bytes",
 			   decoder->what);
 }
 
@@ -127,15 +129,18 @@ skip_bytes(const AvroDecoder *decoder, const uint8_t *pos)
 	return pos + length;
 }
 
-/* a varint ends at each byte below 0x80: eight bytes at once */
+/*
+ * A varint ends at each byte below 0x80.  Eight bytes at once: a one for each
+ * such byte, and the multiplication adds them up in the highest byte.
+ */
 static const uint8_t *
 skip_varints(const AvroDecoder *decoder, const uint8_t *pos, uint64_t count)
 {
 	while (count >= 8 && left_at(decoder, pos) >= 8)
 	{
-		uint64_t	ends = ~bits_load_u64le(pos) & 0x8080808080808080;
+		uint64_t	ends = (~bits_load_u64le(pos) >> 7) & 0x0101010101010101;
 
-		count -= (unsigned) __builtin_popcountll(ends);
+		count -= (ends * 0x0101010101010101) >> 56;
 		pos += 8;
 	}
 	for (; count > 0; count--)

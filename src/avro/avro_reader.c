@@ -104,13 +104,11 @@ take_long(AvroReader *reader)
 	{
 		uint8_t		byte = *take(reader, 1);
 
-		if (shift == 63 && byte > 1)
-			break;
 		result |= (uint64_t) (byte & 0x7f) << shift;
 		if (byte < 0x80)
 			return bits_zigzag(result);
 	}
-	throw_corrupt(reader, "has an integer of more than 64 bits");
+	throw_corrupt(reader, "has an integer of more than 10 bytes");
 }
 
 /* a copy, since the window moves */
