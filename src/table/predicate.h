@@ -124,9 +124,9 @@ extern PredicateEvaluator *predicate_evaluator_create(LakeArena *arena,
 													  VectorLoader load,
 													  void *arg);
 /*
- * Narrows selection, in_count ascending row numbers, to the rows that satisfy
- * the predicate; returns how many are left.  The vectors' values must be in the
- * layout of their LakeType (see batch.h).
+ * Narrows selection, in_count ascending row numbers below BATCH_MAX_ROWS, to
+ * the rows that satisfy the predicate; returns how many are left.  The vectors'
+ * values must be in the layout of their LakeType (see batch.h).
  */
 extern uint32_t predicate_evaluate(PredicateEvaluator *evaluator,
 								   uint32_t *selection, uint32_t in_count);
