@@ -78,7 +78,7 @@ half_to_float(const uint8_t *data)
 	else
 	{
 		/* zero or subnormal: fraction * 2^-24, exact in a float */
-		value = (float) fraction * 0x1p-24f;
+		value = (float) fraction / (1 << 24);
 		return sign != 0 ? -value : value;
 	}
 	memcpy(&value, &bits, sizeof value);

@@ -325,7 +325,7 @@ static LakeBytes
 fetch_footer(LakeArena *arena, LakeFile *file)
 {
 	size_t		tail_len = file->size < FIRST_READ ?
-		(size_t) file->size : FIRST_READ;
+	(size_t) file->size : FIRST_READ;
 	uint8_t    *tail;
 	uint8_t    *all;
 	size_t		len;
@@ -351,12 +351,12 @@ fetch_footer(LakeArena *arena, LakeFile *file)
 				   "the footer has %zu bytes, more than %zu", len,
 				   PARQUET_MAX_FOOTER_BYTES);
 	if (len <= tail_len - TAIL_BYTES)
-		return (LakeBytes) {tail + tail_len - TAIL_BYTES - len, len};
+		return encoding_bytes(tail + tail_len - TAIL_BYTES - len, len);
 
 	all = lake_alloc_raw(arena, len);
 	lake_file_read(file, file->size - TAIL_BYTES - len, len, all);
 	lake_free(arena, tail);
-	return (LakeBytes) {all, len};
+	return encoding_bytes(all, len);
 }
 
 ParquetFile *
@@ -527,7 +527,7 @@ parquet_row_group_field_bytes(const ParquetFile *file, int row_group,
 	for (int i = 0; i < node->leaf_count; i++)
 	{
 		int64_t		size =
-			chunk_of(file, row_group, node->first_leaf + i)->size;
+		chunk_of(file, row_group, node->first_leaf + i)->size;
 
 		/* a lie shows when the chunk is read; here it must not overflow */
 		if (size > 0 && (uint64_t) size <= file->data_end)

@@ -50,10 +50,13 @@ extern bool thrift_next(ByteCursor *cursor, ThriftField *field);
 extern int64_t thrift_i64(ByteCursor *cursor, const ThriftField *field);
 extern int32_t thrift_i32(ByteCursor *cursor, const ThriftField *field);
 extern bool thrift_bool(ByteCursor *cursor, const ThriftField *field);
+
 /* borrowed from the cursor's input */
 extern LakeBytes thrift_binary(ByteCursor *cursor, const ThriftField *field);
+
 /* checks that a struct follows, whose fields the caller reads */
 extern void thrift_struct(ByteCursor *cursor, const ThriftField *field);
+
 /*
  * The number of elements, never above the bytes that are left; element is
  * what to give to the functions above for each of them.
@@ -61,9 +64,7 @@ extern void thrift_struct(ByteCursor *cursor, const ThriftField *field);
 extern uint32_t thrift_list(ByteCursor *cursor, const ThriftField *field,
 							ThriftField *element);
 extern void thrift_skip(ByteCursor *cursor, const ThriftField *field);
-/* the same for an element of a list, where a boolean takes a byte */
-extern void thrift_skip_element(ByteCursor *cursor,
-								const ThriftField *element);
+
 /*
  * Bytes of the struct at the cursor, which does not move.  False when the input
  * ends inside of it.
@@ -159,6 +160,7 @@ struct ParquetFile
 extern bool parquet_written_before(const ParquetFile *file,
 								   const char *application, int major,
 								   int minor, int patch);
+
 /*
  * Where the pages of a chunk are, after checking it against its leaf, its row
  * group and the file's size.  UNSUPPORTED when it is encrypted or elsewhere.
@@ -175,6 +177,7 @@ extern void parquet_chunk_check(const ParquetFile *file, int row_group,
  */
 extern void parquet_schema_read(LakeArena *arena, ByteCursor *cursor,
 								const ThriftField *field, ParquetFile *file);
+
 /* dotted path of a field, for messages; in arena */
 extern const char *parquet_field_path(LakeArena *arena,
 									  const ParquetField *field);
@@ -243,17 +246,20 @@ extern void page_stream_init(PageStream *stream, LakeArena *arena,
 							 CodecContext *context);
 extern void page_stream_begin(PageStream *stream, LakeFile *file,
 							  int32_t codec, uint64_t start, uint64_t end);
+
 /*
  * The next page's header; false at the end of the chunk.  The page's bytes are
  * passed, whether they are loaded or not.
  */
 extern bool page_stream_next(PageStream *stream, PageHeader *header);
+
 /*
  * Fetches, checks and decompresses the page: its bytes as they were before
  * compression, followed by PARQUET_PAGE_SLACK zero bytes.  Only of the header
  * last given.  The page is the caller's until page_stream_recycle.
  */
 extern Page *page_stream_load(PageStream *stream, const PageHeader *header);
+
 /* a list of pages */
 extern void page_stream_recycle(PageStream *stream, Page *pages);
 
@@ -322,8 +328,10 @@ extern void leaf_init(LeafReader *leaf, LakeArena *arena,
 					  const ParquetFile *file, const ParquetNode *node,
 					  CodecContext *context, ParquetReaderCounters *counters);
 extern void leaf_begin(LeafReader *leaf, int row_group);
+
 /* the next rows of a top-level primitive */
 extern const LakeVector *leaf_read_flat(LeafReader *leaf, uint32_t count);
+
 /*
  * The levels and values of the next rows of any leaf: reps, defs, level_count,
  * sink and value_count, valid until the next call.
@@ -339,6 +347,7 @@ extern void leaf_start(LeafReader *leaf);
 extern void leaf_announce(LeafReader *leaf);
 extern void leaf_pass(LeafReader *leaf);
 extern void leaf_open(LeafReader *leaf);
+
 /* the next count values of the page to slot at and after of the sink */
 extern void leaf_take_values(LeafReader *leaf, uint32_t at, uint32_t count);
 extern void leaf_skip_values(LeafReader *leaf, uint64_t count);
@@ -349,19 +358,23 @@ extern void leaf_skip_values(LeafReader *leaf, uint64_t count);
  */
 extern void *leaf_reserve(LeafReader *leaf, void *buffer, size_t *capacity,
 						  size_t size);
+
 /*
  * Converts byte arrays to the layout of a decimal or half float.
  */
 extern void values_convert(const ParquetField *field, const LakeBytes *raw,
 						   void *out, uint32_t count);
+
 /* does the leaf's layout differ from what its decoder gives? */
 extern bool values_need_conversion(const ParquetField *field);
+
 /*
  * Moves values of width bytes (1, 4, 8, 16) that are dense at the front of
  * slots to the slots whose nulls byte is 0; the other slots are zeroed.
  */
 extern void values_spread(void *slots, size_t width, const uint8_t *nulls,
 						  uint32_t count, uint32_t dense);
+
 /* out[i] = the dictionary's value of codes[i], zero if it has no values */
 extern void values_look_up(const LakeDictionary *dict, const uint32_t *codes,
 						   void *out, uint32_t count);

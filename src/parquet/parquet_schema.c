@@ -57,18 +57,18 @@ static const struct
 	{.logical = PARQUET_LOGICAL_ENUM},
 	{.logical = PARQUET_LOGICAL_DECIMAL},
 	{.logical = PARQUET_LOGICAL_DATE},
-	{.logical = PARQUET_LOGICAL_TIME, .unit = PARQUET_MILLIS},
-	{.logical = PARQUET_LOGICAL_TIME, .unit = PARQUET_MICROS},
-	{.logical = PARQUET_LOGICAL_TIMESTAMP, .unit = PARQUET_MILLIS},
-	{.logical = PARQUET_LOGICAL_TIMESTAMP, .unit = PARQUET_MICROS},
-	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 8, .is_signed = false},
-	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 16, .is_signed = false},
-	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 32, .is_signed = false},
-	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 64, .is_signed = false},
-	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 8, .is_signed = true},
-	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 16, .is_signed = true},
-	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 32, .is_signed = true},
-	{.logical = PARQUET_LOGICAL_INTEGER, .bits = 64, .is_signed = true},
+	{.logical = PARQUET_LOGICAL_TIME,.unit = PARQUET_MILLIS},
+	{.logical = PARQUET_LOGICAL_TIME,.unit = PARQUET_MICROS},
+	{.logical = PARQUET_LOGICAL_TIMESTAMP,.unit = PARQUET_MILLIS},
+	{.logical = PARQUET_LOGICAL_TIMESTAMP,.unit = PARQUET_MICROS},
+	{.logical = PARQUET_LOGICAL_INTEGER,.bits = 8,.is_signed = false},
+	{.logical = PARQUET_LOGICAL_INTEGER,.bits = 16,.is_signed = false},
+	{.logical = PARQUET_LOGICAL_INTEGER,.bits = 32,.is_signed = false},
+	{.logical = PARQUET_LOGICAL_INTEGER,.bits = 64,.is_signed = false},
+	{.logical = PARQUET_LOGICAL_INTEGER,.bits = 8,.is_signed = true},
+	{.logical = PARQUET_LOGICAL_INTEGER,.bits = 16,.is_signed = true},
+	{.logical = PARQUET_LOGICAL_INTEGER,.bits = 32,.is_signed = true},
+	{.logical = PARQUET_LOGICAL_INTEGER,.bits = 64,.is_signed = true},
 	{.logical = PARQUET_LOGICAL_JSON},
 	{.logical = PARQUET_LOGICAL_BSON},
 	{.logical = PARQUET_LOGICAL_INTERVAL}
@@ -491,7 +491,7 @@ build_list(SchemaBuilder *builder, ParquetNode *node,
 {
 	const SchemaElement *repeated = peek_element(builder, 0);
 	ParquetField **children =
-		lake_alloc(builder->arena, sizeof *children);
+	lake_alloc(builder->arena, sizeof *children);
 
 	below.defined++;
 	below.repeated++;
@@ -537,9 +537,9 @@ build_group(SchemaBuilder *builder, ParquetNode *node,
 			const SchemaElement *element, Place below)
 {
 	const SchemaElement *child =
-		element->child_count == 1 ? peek_element(builder, 0) : NULL;
+	element->child_count == 1 ? peek_element(builder, 0) : NULL;
 	bool		wraps = child != NULL &&
-		child->repetition == REPETITION_REPEATED;
+	child->repetition == REPETITION_REPEATED;
 
 	if (element->logical == PARQUET_LOGICAL_LIST && wraps)
 		build_list(builder, node, element, below);
@@ -636,8 +636,11 @@ parquet_schema_read(LakeArena *arena, ByteCursor *cursor,
 	builder.element_count = count;
 	builder.next = 1;
 	file->leaves = lake_alloc_array(arena, count, sizeof *file->leaves);
-	/* the root is the row: its own repetition (Impala) and type (segmentio's
-	 * parquet-go) mean nothing */
+
+	/*
+	 * The root is the row: its own repetition (Impala) and type (segmentio's
+	 * parquet-go) mean nothing.
+	 */
 	if ((uint32_t) elements[0].child_count >= count)
 		lake_throw(LAKE_ERROR_CORRUPT, "the schema has no valid root");
 	file->field_count = elements[0].child_count;

@@ -289,12 +289,6 @@ thrift_skip(ByteCursor *cursor, const ThriftField *field)
 	finish_step(cursor, step_value(cursor, field->type, 0));
 }
 
-void
-thrift_skip_element(ByteCursor *cursor, const ThriftField *element)
-{
-	finish_step(cursor, step_element(cursor, element->type, 0));
-}
-
 bool
 thrift_measure_struct(const ByteCursor *cursor, size_t *size)
 {

@@ -296,6 +296,7 @@ read_file(LakeArena *arena, const char *path)
 {
 	FILE	   *stream = fopen(path, "rb");
 	LakeBuffer	buffer;
+	LakeBytes	bytes;
 	size_t		got;
 
 	if (stream == NULL)
@@ -312,8 +313,9 @@ read_file(LakeArena *arena, const char *path)
 	if (ferror(stream))
 		lake_throw(LAKE_ERROR_IO, "cannot read \"%s\": %s", path,
 				   strerror(errno));
-	return lake_file_from_memory(arena, path,
-								 (LakeBytes) {buffer.data, buffer.len});
+	bytes.data = buffer.data;
+	bytes.len = buffer.len;
+	return lake_file_from_memory(arena, path, bytes);
 }
 
 static void
@@ -337,6 +339,7 @@ write_column(LakeArena *arena, LakeBuffer *out, const ParquetFile *file,
 	EVP_MD_CTX *digest = EVP_MD_CTX_new();
 	uint8_t		hash[EVP_MAX_MD_SIZE];
 	unsigned	hash_len;
+	LakeBytes	bytes;
 	uint64_t	nulls = 0;
 	LakeBuffer	text;
 
@@ -351,7 +354,7 @@ write_column(LakeArena *arena, LakeBuffer *out, const ParquetFile *file,
 		while (left > 0)
 		{
 			uint32_t	rows = left < BATCH_ROWS ? (uint32_t) left :
-				BATCH_ROWS;
+			BATCH_ROWS;
 			const LakeVector *vector = parquet_reader_read(reader, 0, rows);
 
 			for (uint32_t row = 0; row < rows; row++)
@@ -370,7 +373,9 @@ write_column(LakeArena *arena, LakeBuffer *out, const ParquetFile *file,
 	buffer_append_text(out, "{\"name\":");
 	write_json_string(out, field->name);
 	buffer_printf(out, ",\"nulls\":%" PRIu64 ",\"digest\":\"", nulls);
-	write_hex(out, (LakeBytes) {hash, hash_len});
+	bytes.data = hash;
+	bytes.len = hash_len;
+	write_hex(out, bytes);
 	buffer_append_text(out, "\"}");
 }
 
