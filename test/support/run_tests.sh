@@ -70,9 +70,14 @@ add_up()
 
 suite_unit()
 {
+	local names
+
+	names=$(basename -s .c test/unit/test_*.c)
 	make -s -j"$JOBS" unit-tests &&
 	make -s -j"$JOBS" BUILD=build-asan CFLAGS_EXTRA="$SANITIZE" unit-tests &&
-	add_up build/unit/test_* build-asan/unit/test_*
+	# shellcheck disable=SC2086
+	add_up $(printf 'build/unit/%s ' $names) \
+		$(printf 'build-asan/unit/%s ' $names)
 }
 
 suite_fuzz()
