@@ -489,6 +489,12 @@ bitmap_contains(const LakeBitmap *bitmap, uint64_t position)
 						   position % CONTAINER_SIZE);
 }
 
+size_t
+bitmap_block_count(const LakeBitmap *bitmap)
+{
+	return bitmap->count;
+}
+
 uint64_t
 bitmap_cardinality(const LakeBitmap *bitmap)
 {

@@ -19,6 +19,8 @@ extern void bitmap_add(LakeBitmap *bitmap, uint64_t position);
 extern void bitmap_union(LakeBitmap *bitmap, const LakeBitmap *other);
 extern bool bitmap_contains(const LakeBitmap *bitmap, uint64_t position);
 extern uint64_t bitmap_cardinality(const LakeBitmap *bitmap);
+/* blocks of 65536 positions that it has some of: what its memory goes by */
+extern size_t bitmap_block_count(const LakeBitmap *bitmap);
 /*
  * Sets mask[i] = 1 for each position first + i (i < count) that is in the
  * bitmap, leaves the others; returns how many it found.

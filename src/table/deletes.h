@@ -23,6 +23,11 @@
  * its own positions from it.
  */
 #define DELETES_CACHED_ROWS		4000000
+/*
+ * Positions of one data file may lie in so many blocks of 65536; beyond it
+ * LIMIT.  A block takes some 80 to 8,300 bytes.
+ */
+#define DELETES_MAX_BLOCKS		((size_t) 1 << 22)
 /* a deletion vector's blob; beyond it LIMIT */
 #define DELETES_MAX_VECTOR_BYTES ((int64_t) 512 << 20)
 /* keys of equality deletes with the same field ids; beyond them LIMIT */
@@ -77,7 +82,27 @@ extern KeyProbe *key_probe_create(LakeArena *arena, DeleteKeys *keys,
 extern void key_probe_mark(KeyProbe *probe, const LakeVector *parts,
 						   uint32_t count, uint8_t *mask);
 
-/* ---- deletes.c ---- */
+/* ---- position_deletes.c ---- */
+
+/* the positions in one delete file, by comparable path of the data file */
+typedef struct PositionFile PositionFile;
+typedef struct DeleteScan DeleteScan;
+
+/* for files without field ids */
+extern const NameMapping *position_file_mapping(void);
+/*
+ * Reads an opened delete file.  Throws CORRUPT for NULL or negative positions,
+ * also of data files that nobody asks for.
+ */
+extern PositionFile *position_file_read(LakeArena *arena, DeleteScan *scan);
+/* NULL when it has no positions of the data file */
+extern LakeBitmap *position_file_find(const PositionFile *file,
+									  const char *data_path);
+/* the positions of one data file alone, the others are forgotten */
+extern LakeBitmap *position_file_read_path(LakeArena *arena, DeleteScan *scan,
+										   const char *data_path);
+
+/* ---- equality_deletes.c ---- */
 
 /*
  * One column of an equality key: a top-level field, or what is left of one
@@ -89,6 +114,43 @@ typedef struct KeyPart
 	const LakeField *column;
 	int			depth;			/* structs above the key */
 } KeyPart;
+
+/* all equality delete files with the same field ids */
+typedef struct KeyGroup
+{
+	int			part_count;
+	KeyPart    *parts;			/* by ascending field id */
+	DeleteKeys *keys;
+	KeySet	   *files;			/* paths of the files that keys has */
+} KeyGroup;
+
+/*
+ * A delete file's key ids in ascending order, each once; returns how many.
+ * Throws CORRUPT when it has none.
+ */
+extern int	key_group_ids(LakeArena *arena, const DeleteFile *deletes,
+						  int32_t **ids);
+/* throws CORRUPT for an id that no schema has */
+extern KeyGroup *key_group_create(LakeArena *arena,
+								  const TaskReaderOptions *options,
+								  const int32_t *ids, int count);
+extern bool key_group_has_ids(const KeyGroup *group, const int32_t *ids,
+							  int count);
+/*
+ * Adds a file's keys and returns its number.  arena is for what is needed only
+ * meanwhile.
+ */
+extern uint32_t key_group_load(KeyGroup *group, LakeArena *arena,
+							   const TaskReaderOptions *options,
+							   const char *path);
+/*
+ * The key itself out of the column it is in: NULL where a struct above it is.
+ * nulls has room for the column's rows.
+ */
+extern void key_part_vector(const KeyPart *part, const LakeVector *column,
+							uint8_t *nulls, LakeVector *result);
+
+/* ---- deletes.c ---- */
 
 /* keys that apply to one task */
 typedef struct TaskKeys
@@ -117,11 +179,5 @@ extern DeleteCache *delete_cache_create(LakeArena *arena,
  */
 extern void delete_cache_load(DeleteCache *cache, LakeArena *arena,
 							  const ScanTask *task, TaskDeletes *deletes);
-/*
- * The key itself out of the column it is in: NULL where a struct above it is.
- * nulls has room for the column's rows.
- */
-extern void key_part_vector(const KeyPart *part, const LakeVector *column,
-							uint8_t *nulls, LakeVector *result);
 
 #endif							/* LAKE_DELETES_H */

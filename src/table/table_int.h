@@ -6,6 +6,7 @@
 
 #include "io/io.h"
 #include "parquet/parquet.h"
+#include "table/deletes.h"
 #include "table/table.h"
 
 /* ---- name_mapping.c ---- */
@@ -201,5 +202,34 @@ extern ValueForm value_form(const LakeType *type);
 extern int	value_compare_double(double a, double b);
 /* unsigned bytes, the shorter one first */
 extern int	value_compare_bytes(LakeBytes a, LakeBytes b);
+
+/* ---- delete_scan.c ---- */
+
+/* a delete file being read */
+struct DeleteScan
+{
+	LakeArena  *arena;			/* until the file's end */
+	bool		truncate;		/* nanoseconds, as in TaskReaderOptions */
+	FileSchema *schema;
+	int			column_count;
+	ColumnMap  *maps;
+	VectorConverter **converters;
+	ParquetReader *reader;
+	const LakeVector **vectors; /* of the current rows */
+};
+
+/* takes at most BATCH_MAX_ROWS rows */
+typedef void (*RowsFunction) (void *arg, const LakeVector *const *columns,
+							  uint32_t count);
+
+/* opens the file and reads its footer; mapping: see file_schema_open */
+extern void delete_scan_open(DeleteScan *scan, LakeArena *arena,
+							 const TaskReaderOptions *options,
+							 const char *path, const NameMapping *mapping);
+/* asks for columns; throws CORRUPT when the file lacks one */
+extern void delete_scan_begin(DeleteScan *scan,
+							  const LakeField *const *fields, int count);
+extern void delete_scan_row_group(DeleteScan *scan, int row_group,
+								  RowsFunction take, void *arg);
 
 #endif							/* LAKE_TABLE_INT_H */
