@@ -208,7 +208,5 @@ json_set_timestamp(JsonbValue *json, int64 ticks, int digits, bool zone)
 	text[len++] = 'T';
 	format_time(text + len, sizeof text - len, ticks - day * ticks_per_day,
 				digits);
-	if (zone)
-		strlcat(text, "+00:00", sizeof text);
-	set_text(json, text);
+	set_text(json, zone ? psprintf("%s+00:00", text) : text);
 }

@@ -267,7 +267,7 @@ show_frame(void *arg)
 		errcontext("%s", frame->what);
 		return;
 	}
-	strlcpy(name, frame->name, sizeof name);
+	snprintf(name, sizeof name, "%s", frame->name);
 	make_presentable(name);
 	errcontext("%s %s", frame->what, name);
 }
