@@ -174,8 +174,11 @@ normalize_like(LakeArena *arena, Predicate *leaf)
 		};
 	}
 	else if (like_is_prefix(pattern) && first->len == 0)
+	{
+		leaf->value_count = 0;
 		leaf->op = leaf->op == PREDICATE_LIKE ? PREDICATE_NOT_NULL :
 			PREDICATE_FALSE;
+	}
 }
 
 static Predicate *

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "table/table.h"
+#include "table/table_int.h"
 
 typedef struct Choices
 {
@@ -343,6 +343,98 @@ case_weaken(Case *test, int column, LakeBounds *bounds)
 	if (type->kind == LAKE_STRING && bounds->has_lower &&
 		choose(test->choices, 2) == 0 && bounds->lower.bytes.len > 1)
 		bounds->lower.bytes.len = 1;
+}
+
+static inline void
+case_store(const LakeType *type, const LakeValue *value, void *slots,
+		   uint32_t at)
+{
+	switch (lake_type_layout(type))
+	{
+		case VECTOR_BOOL:
+			((uint8_t *) slots)[at] = value->i != 0;
+			break;
+		case VECTOR_I32:
+			((int32_t *) slots)[at] = (int32_t) value->i;
+			break;
+		case VECTOR_I64:
+			((int64_t *) slots)[at] = type->kind == LAKE_DECIMAL ?
+				(int64_t) value->decimal : value->i;
+			break;
+		case VECTOR_I128:
+			((LakeInt128 *) slots)[at] = value->decimal;
+			break;
+		case VECTOR_F32:
+			((float *) slots)[at] = (float) value->d;
+			break;
+		case VECTOR_F64:
+			((double *) slots)[at] = value->d;
+			break;
+		default:
+			((LakeBytes *) slots)[at] = value->bytes;
+			break;
+	}
+}
+
+static inline LakeVector *
+case_plain_vector(Case *test, int column)
+{
+	const LakeType *type = &test->types[column]->type;
+	LakeVector *vector = lake_alloc(test->arena, sizeof *vector);
+	uint8_t    *nulls = lake_alloc(test->arena, CASE_ROWS);
+	void	   *slots = lake_alloc(test->arena, 16 * CASE_ROWS);
+
+	vector->layout = lake_type_layout(type);
+	vector->count = (uint32_t) test->row_count;
+	vector->values = slots;
+	for (int row = 0; row < test->row_count; row++)
+	{
+		const LakeValue *value = &test->rows[row][column];
+
+		if (value->is_null)
+		{
+			nulls[row] = 1;
+			vector->nulls = nulls;
+		}
+		else
+			case_store(type, value, slots, (uint32_t) row);
+	}
+	return vector;
+}
+
+/* the whole domain as dictionary, followed by many entries nobody uses */
+static inline LakeVector *
+case_dictionary_vector(Case *test, int column, uint32_t extra)
+{
+	static uint64_t last_id;
+	const CaseType *type = test->types[column];
+	LakeVector *vector = case_plain_vector(test, column);
+	LakeDictionary *dict = lake_alloc(test->arena, sizeof *dict);
+	uint32_t   *codes = lake_alloc_array(test->arena, CASE_ROWS, 4);
+	void	   *slots;
+
+	dict->id = ++last_id;
+	dict->layout = vector->layout;
+	dict->count = (uint32_t) type->value_count + extra;
+	dict->values = slots = lake_alloc(test->arena, 16 * dict->count);
+	for (uint32_t i = 0; i < dict->count; i++)
+		case_store(&type->type,
+				   &type->values[i % (uint32_t) type->value_count], slots, i);
+	for (int row = 0; row < test->row_count; row++)
+	{
+		for (int i = 0; i < type->value_count; i++)
+		{
+			const LakeValue *value = &test->rows[row][column];
+
+			if (!value->is_null &&
+				lake_value_compare(&type->type, value, &type->values[i]) == 0)
+				codes[row] = (uint32_t) i;
+		}
+	}
+	vector->dict = dict;
+	vector->codes = codes;
+	vector->values = NULL;
+	return vector;
 }
 
 #endif							/* LAKE_PREDICATE_CASES_H */

@@ -25,97 +25,6 @@ load(void *arg, int32_t field_id)
 	return columns->vectors[field_id - 1];
 }
 
-static void
-store(const LakeType *type, const LakeValue *value, void *slots, uint32_t at)
-{
-	switch (lake_type_layout(type))
-	{
-		case VECTOR_BOOL:
-			((uint8_t *) slots)[at] = value->i != 0;
-			break;
-		case VECTOR_I32:
-			((int32_t *) slots)[at] = (int32_t) value->i;
-			break;
-		case VECTOR_I64:
-			((int64_t *) slots)[at] = type->kind == LAKE_DECIMAL ?
-				(int64_t) value->decimal : value->i;
-			break;
-		case VECTOR_I128:
-			((LakeInt128 *) slots)[at] = value->decimal;
-			break;
-		case VECTOR_F32:
-			((float *) slots)[at] = (float) value->d;
-			break;
-		case VECTOR_F64:
-			((double *) slots)[at] = value->d;
-			break;
-		default:
-			((LakeBytes *) slots)[at] = value->bytes;
-			break;
-	}
-}
-
-static LakeVector *
-plain_vector(Case *test, int column)
-{
-	const LakeType *type = &test->types[column]->type;
-	LakeVector *vector = lake_alloc(test->arena, sizeof *vector);
-	uint8_t    *nulls = lake_alloc(test->arena, CASE_ROWS);
-	void	   *slots = lake_alloc(test->arena, 16 * CASE_ROWS);
-
-	vector->layout = lake_type_layout(type);
-	vector->count = (uint32_t) test->row_count;
-	vector->values = slots;
-	for (int row = 0; row < test->row_count; row++)
-	{
-		const LakeValue *value = &test->rows[row][column];
-
-		if (value->is_null)
-		{
-			nulls[row] = 1;
-			vector->nulls = nulls;
-		}
-		else
-			store(type, value, slots, (uint32_t) row);
-	}
-	return vector;
-}
-
-/* the whole domain as dictionary, followed by many entries nobody uses */
-static LakeVector *
-dictionary_vector(Case *test, int column, uint32_t extra)
-{
-	static uint64_t last_id;
-	const CaseType *type = test->types[column];
-	LakeVector *vector = plain_vector(test, column);
-	LakeDictionary *dict = lake_alloc(test->arena, sizeof *dict);
-	uint32_t   *codes = lake_alloc_array(test->arena, CASE_ROWS, 4);
-	void	   *slots;
-
-	dict->id = ++last_id;
-	dict->layout = vector->layout;
-	dict->count = (uint32_t) type->value_count + extra;
-	dict->values = slots = lake_alloc(test->arena, 16 * dict->count);
-	for (uint32_t i = 0; i < dict->count; i++)
-		store(&type->type, &type->values[i % (uint32_t) type->value_count],
-			  slots, i);
-	for (int row = 0; row < test->row_count; row++)
-	{
-		for (int i = 0; i < type->value_count; i++)
-		{
-			const LakeValue *value = &test->rows[row][column];
-
-			if (!value->is_null &&
-				lake_value_compare(&type->type, value, &type->values[i]) == 0)
-				codes[row] = (uint32_t) i;
-		}
-	}
-	vector->dict = dict;
-	vector->codes = codes;
-	vector->values = NULL;
-	return vector;
-}
-
 static bool
 evaluates_as_expected(Case *test, const Predicate *raw, Columns *columns,
 					  PredicateEvaluator *evaluator)
@@ -165,8 +74,8 @@ random_trees_keep_the_rows_that_are_true(LakeArena *arena)
 				unsigned	kind = choose(&choices, 4);
 
 				columns.vectors[column] = kind == 0 ?
-					plain_vector(&test, column) :
-					dictionary_vector(&test, column,
+					case_plain_vector(&test, column) :
+					case_dictionary_vector(&test, column,
 									  kind == 1 ? 0 : kind == 2 ? 30 : 5000);
 			}
 			/* the second time a dictionary's map is there, or is made */
