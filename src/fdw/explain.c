@@ -63,6 +63,27 @@ deparsed_quals(const LakeScan *scan, bool is_local, ExplainState *es)
 							  false);
 }
 
+/* the fields under the names of the attributes that show them */
+static const LakeSchema *
+declared_schema(const LakeRelation *relation)
+{
+	LakeSchema *schema = palloc0(sizeof *schema);
+
+	schema->fields = palloc0(sizeof *schema->fields *
+							 (relation->column_count + 1));
+	for (int i = 0; i < relation->column_count; i++)
+	{
+		LakeField  *field = &schema->fields[schema->field_count];
+
+		if (relation->columns[i].field == NULL)
+			continue;
+		*field = *relation->columns[i].field;
+		field->name = relation->columns[i].name;
+		schema->field_count++;
+	}
+	return schema;
+}
+
 static const char *
 pushed_filter(const LakeScan *scan, ExplainState *es)
 {
@@ -70,8 +91,8 @@ pushed_filter(const LakeScan *scan, ExplainState *es)
 		return deparsed_quals(scan, false, es);
 	if (scan->predicate == NULL)
 		return NULL;
-	return predicate_text(lake_arena_of(scan->context), scan->predicate,
-						  scan->relation->schema);
+	return predicate_text(lake_arena_of(CurrentMemoryContext), scan->predicate,
+						  declared_schema(scan->relation));
 }
 
 static void

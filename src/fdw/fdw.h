@@ -131,7 +131,8 @@ typedef struct ScanColumn
 {
 	int			attribute;		/* index in the slot */
 	ColumnConverter *converter;
-	Datum	   *values;			/* of the current rows, in row_context */
+	bool		is_converted;	/* for the current run of rows */
+	Datum	   *values;			/* of the run, in row_context */
 	bool	   *nulls;
 } ScanColumn;
 
@@ -166,11 +167,12 @@ typedef struct LakeScan
 	int			next_task;
 	bool		in_task;
 	LakeBatch	batch;
-	uint32		batch_next;		/* first selected row not converted yet */
-	uint32		convert_rows;	/* how many to convert next time */
-	MemoryContext row_context;	/* Datums of the current rows */
-	uint64		row;
-	uint64		row_count;
+	uint32		run_first;		/* the run's first row in the selection */
+	uint32		run_rows;		/* how long the next run may be */
+	MemoryContext row_context;	/* Datums of the current run */
+	uint64		row;			/* next of the run */
+	uint64		row_count;		/* of the run */
+	TupleTableSlot *slot;		/* shows row - 1 */
 	bool		is_done;		/* the count has been returned */
 
 	/* for EXPLAIN ANALYZE, over all rescans */
@@ -189,8 +191,19 @@ extern void lakeEndForeignScan(ForeignScanState *node);
  */
 extern void scan_bind(LakeScan *scan);
 
+/* makes Datums of a column of the current run */
+extern void scan_convert_column(LakeScan *scan, ScanColumn *column);
+
 /* what the readers counted so far */
 extern TaskReaderCounters scan_counters(const LakeScan *scan);
+
+/* ---- slot.c ---- */
+
+/*
+ * The slot that shows the scan's current row; lives as long as the executor
+ * state.  Attributes that the scan does not return must be set to NULL once.
+ */
+extern TupleTableSlot *scan_slot_create(LakeScan *scan);
 
 /* ---- explain.c ---- */
 

@@ -103,12 +103,15 @@ void
 lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
 	LakePlan   *plan = palloc0(sizeof *plan);
+	LakeFrame	frame;
 
 	plan->relation = lake_relation_open(relid, NULL);
+	lake_frame_push(&frame, "planning a scan of", plan->relation->name);
 	classify_quals(baserel, plan);
 	plan->attnums = wanted_attnums(baserel, plan->local);
 	refuse_system_columns(plan);
 	cost_estimate_size(root, baserel, plan);
+	lake_frame_pop(&frame);
 	baserel->fdw_private = plan;
 }
 

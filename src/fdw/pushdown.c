@@ -154,8 +154,7 @@ match_var(const PushScope *scope, const Var *var, Operand *operand)
 		return false;
 	column = &scope->relation->columns[var->varattno - 1];
 	field = column->field;
-	if (field == NULL || field->id > LAKE_MAX_USER_FIELD_ID ||
-		!is_exact_encoding(field->type->kind) ||
+	if (field == NULL || !is_exact_encoding(field->type->kind) ||
 		!is_exact_type(field->type->kind, column->type_oid) ||
 		!is_exact_typmod(field->type, column->type_oid, column->typmod))
 		return false;
@@ -413,12 +412,13 @@ push_operator(const PushScope *scope, OpExpr *expr, bool negate,
 /*
  * The elements of an array as values of the field's type.  Elements that no
  * value of the column can equal are left out.  False if one cannot be told.
+ * type_oid is the expression's element type: varchar[] relabelled as text[]
+ * still says varchar inside.
  */
 static bool
-array_values(const PushScope *scope, const LakeField *field, ArrayType *array,
-			 LakeValue **values, int *count, bool *has_null)
+array_values(const PushScope *scope, const LakeField *field, Oid type_oid,
+			 ArrayType *array, LakeValue **values, int *count, bool *has_null)
 {
-	Oid			type_oid = ARR_ELEMTYPE(array);
 	int16		type_length;
 	bool		by_value;
 	char		alignment;
@@ -491,7 +491,8 @@ push_array(const PushScope *scope, ScalarArrayOpExpr *expr, bool negate,
 	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
 		return push_leaf(scope, op == PREDICATE_IN ? PREDICATE_FALSE :
 						 PREDICATE_TRUE, NULL, NULL, 0, result);
-	if (!array_values(scope, operand.field, array, &values, &count, &has_null))
+	if (!array_values(scope, operand.field, element_type, array, &values,
+					  &count, &has_null))
 		return PUSH_NO;
 	if (op == PREDICATE_NOT_IN && has_null)
 		op = PREDICATE_FALSE;

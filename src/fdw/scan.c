@@ -2,10 +2,10 @@
  * Executor callbacks: tasks to batches to Datums to slots.
  *
  * Rows move in three strides.  A task is a file, a batch some thousand rows of
- * it, and of a batch a run of selected rows is turned into Datums, column by
- * column, before the first of them is returned; a slot is then filled by
- * copying one Datum a column.  The runs start short, so that LIMIT 1 does not
- * pay for rows that nobody fetches.
+ * it, and a run some selected rows of a batch: the first that needs a column
+ * makes Datums of it for the whole run (slot.c), each row then copies one Datum
+ * a column.  Runs start short, so that LIMIT 1 does not pay for rows that
+ * nobody fetches.
  */
 #include "fdw/fdw.h"
 
@@ -20,9 +20,9 @@
 
 #include "server/compat.h"
 
-/* rows turned into Datums at once: 16 columns of them stay in the L2 cache */
-#define CONVERT_ROWS_FIRST 32
-#define CONVERT_ROWS_MAX 1024
+/* rows of a run: 16 columns of Datums stay in the L2 cache */
+#define RUN_ROWS_FIRST 32
+#define RUN_ROWS_MAX 1024
 
 /* ---- values of expressions in pushed quals ---- */
 
@@ -198,8 +198,8 @@ bind_columns(LakeScan *scan)
 			continue;
 		column->attribute = attribute;
 		column->converter = converter(scan, attribute);
-		column->values = palloc(sizeof(Datum) * CONVERT_ROWS_MAX);
-		column->nulls = palloc(sizeof(bool) * CONVERT_ROWS_MAX);
+		column->values = palloc(sizeof(Datum) * RUN_ROWS_MAX);
+		column->nulls = palloc(sizeof(bool) * RUN_ROWS_MAX);
 		scan->column_count++;
 	}
 }
@@ -224,7 +224,7 @@ bind_files(LakeScan *scan)
 void
 scan_bind(LakeScan *scan)
 {
-	TupleTableSlot *slot = scan->node->ss.ss_ScanTupleSlot;
+	TupleTableSlot *slot = scan->slot;
 	MemoryContext old_context;
 	LakeFrame	frame;
 
@@ -325,34 +325,41 @@ begin_task(LakeScan *scan)
 	return true;
 }
 
-/* turns the next selected rows of the batch into Datums */
-static void
-convert_rows(LakeScan *scan)
+void
+scan_convert_column(LakeScan *scan, ScanColumn *column)
 {
-	uint32		left = scan->batch.selected_count - scan->batch_next;
-	uint32		count = Min(left, scan->convert_rows);
-	const uint32 *selection = scan->batch.selection + scan->batch_next;
+	int			index = column - scan->columns;
 	MemoryContext old_context = MemoryContextSwitchTo(scan->row_context);
+	LakeFrame	frame;
 
-	if (scan->column_count == 0)
-		count = left;
-	for (int i = 0; i < scan->column_count; i++)
-	{
-		ScanColumn *column = &scan->columns[i];
-
-		column_converter_convert(column->converter,
-								 task_reader_column(scan->reader, i),
-								 selection, count, scan->row_context,
-								 column->values, column->nulls);
-	}
+	lake_frame_push(&frame, "scanning", scan->title);
+	column_converter_convert(column->converter,
+							 task_reader_column(scan->reader, index),
+							 scan->batch.selection + scan->run_first,
+							 scan->row_count, scan->row_context,
+							 column->values, column->nulls);
+	column->is_converted = true;
+	lake_frame_pop(&frame);
 	MemoryContextSwitchTo(old_context);
-	scan->batch_next += count;
-	scan->convert_rows = Min(scan->convert_rows * 4, CONVERT_ROWS_MAX);
-	scan->row = 0;
-	scan->row_count = count;
 }
 
-/* makes row .. row_count - 1 available; false at the end */
+/* the next selected rows of the batch; false when there are none */
+static bool
+next_run(LakeScan *scan, uint32 first)
+{
+	uint32		left = scan->batch.selected_count - first;
+
+	scan->run_first = first;
+	scan->row = 0;
+	scan->row_count = scan->column_count == 0 ? left :
+		Min(left, scan->run_rows);
+	for (int i = 0; i < scan->column_count; i++)
+		scan->columns[i].is_converted = false;
+	scan->run_rows = Min(scan->run_rows * 4, RUN_ROWS_MAX);
+	return left > 0;
+}
+
+/* makes rows row .. row_count - 1 available; false at the end */
 static bool
 next_rows(LakeScan *scan)
 {
@@ -362,39 +369,25 @@ next_rows(LakeScan *scan)
 		scan_bind(scan);
 	lake_frame_push(&frame, "scanning", scan->title);
 	MemoryContextReset(scan->row_context);
-	scan->row = scan->row_count = 0;
-	while (scan->row == scan->row_count)
+	if (!scan->in_task || !next_run(scan, scan->run_first + scan->row_count))
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (scan->in_task && scan->batch_next < scan->batch.selected_count)
-			convert_rows(scan);
-		else if (scan->in_task &&
-				 task_reader_next(scan->reader, &scan->batch))
-			scan->batch_next = 0;
-		else
+		scan->row = scan->row_count = 0;
+		while (scan->row_count == 0)
 		{
-			scan->in_task = false;
-			scan->batch.selected_count = scan->batch_next = 0;
-			if (!begin_task(scan))
-				break;
+			CHECK_FOR_INTERRUPTS();
+			if (!scan->in_task)
+			{
+				if (!begin_task(scan))
+					break;
+			}
+			else if (task_reader_next(scan->reader, &scan->batch))
+				next_run(scan, 0);
+			else
+				scan->in_task = false;
 		}
 	}
 	lake_frame_pop(&frame);
 	return scan->row < scan->row_count;
-}
-
-static inline void
-fill_slot(const LakeScan *scan, TupleTableSlot *slot)
-{
-	const ScanColumn *column = scan->columns;
-	const ScanColumn *end = column + scan->column_count;
-	uint64		row = scan->row;
-
-	for (; column < end; column++)
-	{
-		slot->tts_values[column->attribute] = column->values[row];
-		slot->tts_isnull[column->attribute] = column->nulls[row];
-	}
 }
 
 /* the pushed quals that turned out not to be pushable */
@@ -473,7 +466,9 @@ lakeBeginForeignScan(ForeignScanState *node, int eflags)
 											  ALLOCSET_DEFAULT_SIZES);
 	scan->explain_only = (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
 	scan->counts = plan->scan.scanrelid == 0;
-	scan->convert_rows = CONVERT_ROWS_FIRST;
+	scan->run_rows = RUN_ROWS_FIRST;
+	scan->slot = scan->counts ? node->ss.ss_ScanTupleSlot :
+		scan_slot_create(scan);
 	scan->relation = lake_relation_open(scanned_relation(node),
 										estate->es_snapshot);
 	scan->plan_bytes = scan->relation->store->bytes_read;
@@ -498,7 +493,7 @@ TupleTableSlot *
 lakeIterateForeignScan(ForeignScanState *node)
 {
 	LakeScan   *scan = node->fdw_state;
-	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	TupleTableSlot *slot = scan->slot;
 
 	ExecClearTuple(slot);
 	if (unlikely(scan->counts))
@@ -507,9 +502,9 @@ lakeIterateForeignScan(ForeignScanState *node)
 	{
 		if (unlikely(scan->row == scan->row_count) && !next_rows(scan))
 			return slot;
-		fill_slot(scan, slot);
 		scan->row++;
-		ExecStoreVirtualTuple(slot);
+		/* not empty, but with no attribute filled yet */
+		slot->tts_flags &= ~TTS_FLAG_EMPTY;
 		if (likely(!scan->has_local) || passes_local(scan, slot))
 			return slot;
 		ExecClearTuple(slot);
@@ -526,7 +521,7 @@ lakeReScanForeignScan(ForeignScanState *node)
 		unbind(scan);
 	scan->next_task = 0;
 	scan->in_task = false;
-	scan->convert_rows = CONVERT_ROWS_FIRST;
+	scan->run_rows = RUN_ROWS_FIRST;
 	scan->row = scan->row_count = 0;
 	scan->is_done = false;
 }

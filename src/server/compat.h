@@ -99,9 +99,13 @@ compat_collation_is_c(Oid collation)
 #endif
 }
 
-/* flag of EXPLAIN (GENERIC_PLAN): parameters have no values */
-#if PG_VERSION_NUM < 160000
-#define EXEC_FLAG_EXPLAIN_GENERIC 0
+/* copy_minimal_tuple of a slot leaves room in front of the tuple (18) */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_EXTRA_PARAMETER , Size extra
+#define COMPAT_EXTRA_ARGUMENT , extra
+#else
+#define COMPAT_EXTRA_PARAMETER
+#define COMPAT_EXTRA_ARGUMENT
 #endif
 
 /* may the role use the foreign server? */
