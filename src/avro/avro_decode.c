@@ -180,6 +180,18 @@ read_block_head(const AvroDecoder *decoder, const uint8_t *pos,
 	return pos;
 }
 
+/* items that were read must end where their block's size says */
+static void
+check_block_end(const AvroDecoder *decoder, const uint8_t *start, int64_t size,
+				const uint8_t *pos)
+{
+	if (size >= 0 && pos - start != size)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "%s has an array block of %lld bytes that says %lld",
+				   decoder->what, (long long) (pos - start),
+				   (long long) size);
+}
+
 static const uint8_t *
 skip_items(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op)
 {
@@ -273,8 +285,9 @@ read_list(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op,
 	for (;;)
 	{
 		AvroSlot   *items;
+		const uint8_t *start;
 
-		pos = read_block_head(decoder, pos, op->node, &count, &size);
+		pos = start = read_block_head(decoder, pos, op->node, &count, &size);
 		if (count == 0)
 			return pos;
 		if (count > MAX_ITEMS)
@@ -283,6 +296,7 @@ read_list(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op,
 		slot->list.count += (size_t) count * width;
 		for (; count > 0; count--, items += width)
 			pos = run(decoder, pos, op + 1, items);
+		check_block_end(decoder, start, size, pos);
 	}
 }
 
@@ -316,7 +330,9 @@ find_entries(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op,
 
 	for (;;)
 	{
-		pos = read_block_head(decoder, pos, op->node, &count, &size);
+		const uint8_t *start;
+
+		pos = start = read_block_head(decoder, pos, op->node, &count, &size);
 		if (count == 0)
 			return pos;
 		for (; count > 0; count--)
@@ -347,6 +363,7 @@ find_entries(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op,
 			if (found != NULL)
 				*found = entry[1];
 		}
+		check_block_end(decoder, start, size, pos);
 	}
 }
 
