@@ -38,7 +38,7 @@ find_place(const BytesMap *map, LakeBytes key, uint64_t hash)
 	}
 }
 
-void	   *
+void *
 bytes_map_find(const BytesMap *map, LakeBytes key)
 {
 	return find_place(map, key, hash_xxh64(key.data, key.len, 0))->value;

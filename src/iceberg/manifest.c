@@ -117,7 +117,7 @@ struct ManifestReader
 static LakeJson *
 header_spec_fields(LakeArena *arena, const AvroReader *avro)
 {
-	LakeBytes text;
+	LakeBytes	text;
 
 	if (!avro_reader_header(avro, "partition-spec", &text) || text.len == 0)
 		return NULL;
@@ -127,7 +127,7 @@ header_spec_fields(LakeArena *arena, const AvroReader *avro)
 static int32_t
 header_spec_id(const AvroReader *avro)
 {
-	LakeBytes text;
+	LakeBytes	text;
 	int64_t		id;
 
 	/* writers of v1 left it out when there was one spec only */
@@ -622,7 +622,7 @@ set_value(LakeArena *arena, const LakeType *type, const AvroSlot *slot,
 	return false;
 }
 
-LakeValue  *
+LakeValue *
 manifest_reader_partition(const ManifestReader *reader, LakeArena *arena)
 {
 	const LakePartitionSpec *spec = reader->spec;

@@ -118,7 +118,7 @@ scan_members(LakeBytes json, MetadataText *text)
 				continue;
 			if (json_scan_is_null(value))
 				value.len = 0;
-			text	  ->members[i] = value;
+			text->members[i] = value;
 
 			break;
 		}
@@ -273,7 +273,7 @@ add_property(void *arg, const char *key, LakeJson *value)
 {
 	PropertyList *list = arg;
 	IcebergProperty property;
-	LakeBytes text;
+	LakeBytes	text;
 
 	/* some writers store numbers and nulls: no property that we read is one */
 	if (value == NULL || json_kind(value) != JSON_STRING)
@@ -496,7 +496,7 @@ iceberg_read_metadata_text(LakeArena *arena, LakeStore *store,
 	/* gzip is told by its first bytes, whatever the name says */
 	if (bytes.len >= 2 && bytes.data[0] == 0x1f && bytes.data[1] == 0x8b)
 	{
-		LakeBuffer text;
+		LakeBuffer	text;
 
 		buffer_init(&text, arena);
 		codec_decompress_append(codec_context_create(scratch), CODEC_GZIP,
@@ -510,7 +510,7 @@ iceberg_read_metadata_text(LakeArena *arena, LakeStore *store,
 	return bytes;
 }
 
-LakeTable  *
+LakeTable *
 iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 					  const char *metadata_location)
 {

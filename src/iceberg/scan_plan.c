@@ -297,7 +297,7 @@ plan_manifest(Planner *planner, const ManifestFile *manifest)
 	LakeArena  *arena = lake_arena_create(planner->scratch, "manifest");
 	const BoundsColumn *columns = (const void *) planner->columns.data;
 	int			column_count =
-	(int) (planner->columns.len / sizeof *columns);
+		(int) (planner->columns.len / sizeof *columns);
 	ManifestReader *reader;
 	ManifestEntry entry;
 	LakeFrame	frame;
@@ -344,7 +344,7 @@ finish_tasks(Planner *planner)
 	ScanPlan   *plan = planner->plan;
 	ScanTask   *tasks = (ScanTask *) (void *) planner->tasks.data;
 	Partition **partitions =
-	(Partition **) (void *) planner->task_partitions.data;
+		(Partition **) (void *) planner->task_partitions.data;
 
 	plan->tasks = tasks;
 	plan->task_count = (int) (planner->tasks.len / sizeof *tasks);

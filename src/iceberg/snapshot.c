@@ -70,7 +70,7 @@ static int64_t
 summary_count(LakeJson *summary, const char *key)
 {
 	LakeJson   *value = json_find(summary, key);
-	LakeBytes text;
+	LakeBytes	text;
 	char		digits[32];
 	char	   *end;
 	long long	count;
@@ -183,7 +183,7 @@ iceberg_find_snapshot(const LakeTable *table, int64_t snapshot_id)
 	const LakeSnapshot *current = table->current_snapshot;
 	LakeBytes	snapshots = iceberg_table(table)->snapshots;
 	JsonScan	scan;
-	LakeBytes text;
+	LakeBytes	text;
 
 	if (current != NULL && current->id == snapshot_id)
 		return current;

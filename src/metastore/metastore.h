@@ -24,10 +24,12 @@ extern const char *file_catalog_find(LakeArena *arena, LakeStore *store,
 									 const char *warehouse,
 									 const char *name_space,
 									 const char *table);
+
 /* the same for a table's own directory */
 extern const char *file_catalog_find_metadata(LakeArena *arena,
 											  LakeStore *store,
 											  const char *table_location);
+
 /*
  * Tables of one namespace, sorted by name; false when the namespace does not
  * exist.
