@@ -423,7 +423,8 @@ leaf_read_flat(LeafReader *leaf, uint32_t count)
 	uint32_t	done = 0;
 
 	leaf_start(leaf);
-	skip_flat(leaf);
+	if (count > 0)
+		skip_flat(leaf);
 	while (done < count)
 	{
 		uint32_t	step;

@@ -166,12 +166,13 @@ leaf_read_levels(LeafReader *leaf, uint32_t rows)
 	uint64_t	skipped;
 
 	leaf_start(leaf);
+	if (rows == 0)
+		return;
 	skipped = skip_pages(leaf, leaf->pending);
 	if (skipped > 0)
 		consume_rows(leaf, skipped, false);
 	leaf->pending = 0;
-	if (rows > 0)
-		consume_rows(leaf, rows, true);
+	consume_rows(leaf, rows, true);
 }
 
 /* ---- vectors ---- */
