@@ -4,6 +4,11 @@
  * for.
  *
  * Use: open, then project each wanted field, then next until NULL.
+ *
+ * Limits (LAKE_ERROR_LIMIT): 64 MiB of header, 256 MiB a block, compressed or
+ * not, 4 million values in the lists of one record, 64 levels of types within
+ * types, 100,000 types.  The top type must be a record, and no type may contain
+ * itself (UNSUPPORTED).
  */
 #ifndef LAKE_AVRO_H
 #define LAKE_AVRO_H
@@ -64,29 +69,34 @@ extern bool avro_reader_header(const AvroReader *reader, const char *key,
  * next.  Throws UNSUPPORTED when the field is there but is a record or map (for
  * which the functions below exist).
  *
- * An array of primitives gives AVRO_LIST of those.
+ * An array of primitives gives AVRO_LIST of those.  Asking twice gives the same
+ * slot twice.
  */
 extern int	avro_reader_project(AvroReader *reader, const int32_t *path,
 								int depth);
+
 /*
  * The same for one entry of a map with int keys (an array of k/v records, with
- * or without logicalType "map"): the value under key.
+ * or without logicalType "map"): the value under key, the last one if it is
+ * repeated; AVRO_NULL when there is none.
  */
 extern int	avro_reader_project_map_entry(AvroReader *reader,
 										  const int32_t *path, int depth,
 										  int32_t key);
+
 /*
  * For an array of records: AVRO_LIST whose items are, for each element, count
  * consecutive slots, one an id in element_ids (so list.count is elements *
- * count).
+ * count).  Once for each array.
  */
 extern int	avro_reader_project_records(AvroReader *reader,
 										const int32_t *path, int depth,
 										const int32_t *element_ids, int count);
+
 /*
- * The record at path: how many fields the writer gave it, and a slot for the
- * field at a position (for v1 partition tuples without usable ids).  field_id
- * -1 when it has none.
+ * The record at path (depth 0: the top record): how many fields the writer gave
+ * it (0 when it is absent), their ids (-1 = none), and a slot for the field at
+ * a position, for v1 partition tuples without usable ids.
  */
 extern int	avro_reader_record_fields(AvroReader *reader, const int32_t *path,
 									  int depth);

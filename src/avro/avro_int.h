@@ -69,6 +69,7 @@ struct AvroNode
 
 /* throws CORRUPT, UNSUPPORTED, LIMIT */
 extern AvroNode *avro_schema_parse(LakeArena *arena, LakeBytes text);
+
 /* "record", "array", ... */
 extern const char *avro_type_name(AvroType type);
 

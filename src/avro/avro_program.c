@@ -35,7 +35,7 @@ op_at(const Compiler *compiler, size_t index)
 static size_t
 emit(Compiler *compiler, AvroOpCode code, uint64_t number, int slot)
 {
-	AvroOp		op = {.code = code,.number = number,.slot = slot};
+	AvroOp		op = {.code = code, .number = number, .slot = slot};
 
 	buffer_append(&compiler->ops, &op, sizeof op);
 	return here(compiler) - 1;

@@ -100,7 +100,7 @@ static z_stream *
 get_stream(CodecContext *context, Wrapper wrapper)
 {
 	void	  **slot = wrapper == WRAPPER_NONE ?
-	&context->inflate_raw : &context->inflate;
+		&context->inflate_raw : &context->inflate;
 	z_stream   *stream = *slot;
 
 	if (stream != NULL)

@@ -19,6 +19,7 @@
  * "..": those belong to opening.
  */
 extern const char *location_comparable(LakeArena *arena, const char *location);
+
 /* dir + "/" + name, with one slash between */
 extern char *location_join(LakeArena *arena, const char *dir, const char *name);
 
@@ -45,9 +46,11 @@ typedef struct LakePathRules
  */
 extern void path_rules_add_map(LakeArena *arena, LakePathRules *rules,
 							   const char *text);
+
 /* one directory; throws INVALID when it is not absolute */
 extern void path_rules_allow(LakeArena *arena, LakePathRules *rules,
 							 const char *location);
+
 /*
  * The path that a location means: longest matching map (at a path separator,
  * compared in comparable form; of equal ones the first), else the location
@@ -118,6 +121,7 @@ extern LakeStore *store_local_create(LakeArena *arena,
 /* NULL when absent; DENIED, IO as the rules say.  Closed with arena. */
 extern LakeFile *lake_file_find(LakeStore *store, LakeArena *arena,
 								const char *location);
+
 /* throws MISSING, naming location, when absent; what: "data file" */
 extern LakeFile *lake_file_open(LakeStore *store, LakeArena *arena,
 								const char *location, const char *what);
@@ -125,12 +129,14 @@ extern void lake_file_read(LakeFile *file, uint64_t offset, size_t len,
 						   void *dst);
 extern void lake_file_read_ranges(LakeFile *file, const LakeRange *ranges,
 								  size_t count);
+
 /* the whole file, at most limit bytes (LIMIT) */
 extern LakeBytes lake_file_read_all(LakeFile *file, LakeArena *arena,
 									size_t limit);
 extern bool lake_store_list(LakeStore *store, LakeArena *arena,
 							const char *location, LakeListEntry **entries,
 							size_t *count);
+
 /* a file over memory: for unit tests and fuzzers */
 extern LakeFile *lake_file_from_memory(LakeArena *arena, const char *name,
 									   LakeBytes bytes);

@@ -57,16 +57,24 @@ split_location(const char *location, LocationParts *parts)
 }
 
 static bool
+is_dot(const char *component)
+{
+	return component[0] == '.' &&
+		(component[1] == '/' || component[1] == '\0');
+}
+
+/* called for each row of a position delete file: strchr takes long strides */
+static bool
 is_clean(const char *path)
 {
-	for (const char *p = path; *p != '\0'; p++)
+	const char *slash;
+
+	if (is_dot(path))
+		return false;
+	for (slash = strchr(path, '/'); slash != NULL;
+		 slash = strchr(slash + 1, '/'))
 	{
-		if (p != path && p[-1] != '/')
-			continue;
-		/* p begins a component */
-		if (p != path && *p == '/')
-			return false;
-		if (p[0] == '.' && (p[1] == '/' || p[1] == '\0'))
+		if (slash[1] == '/' || is_dot(slash + 1))
 			return false;
 	}
 	return true;

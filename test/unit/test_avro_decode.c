@@ -52,7 +52,7 @@ null_may_be_either_branch(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1, "[\"null\",\"long\"]") ","
-			   FIELD("b", 2, "[\"long\",\"null\"]"));
+		   FIELD("b", 2, "[\"long\",\"null\"]"));
 	AvroReader *reader;
 	LakeBuffer	content;
 	const AvroSlot *slots;
@@ -85,7 +85,7 @@ a_wide_union_gives_the_branch_that_is_there(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1, "[\"int\",\"string\",\"null\",\"boolean\"]") ","
-			   FIELD("b", 2, "\"int\""));
+		   FIELD("b", 2, "\"int\""));
 	AvroReader *reader;
 	LakeBuffer	content;
 	const AvroSlot *slots;
@@ -124,10 +124,10 @@ unions_within_unions_records_keep_their_way(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1, "[\"null\",\"int\","
-					 "{\"type\":\"record\",\"name\":\"in\",\"fields\":["
-					 FIELD("x", 2, "[\"int\",\"string\",\"null\"]") ","
-					 FIELD("y", 3, "\"int\"") "]}]") ","
-			   FIELD("b", 4, "\"int\""));
+				 "{\"type\":\"record\",\"name\":\"in\",\"fields\":["
+				 FIELD("x", 2, "[\"int\",\"string\",\"null\"]") ","
+				 FIELD("y", 3, "\"int\"") "]}]") ","
+		   FIELD("b", 4, "\"int\""));
 	LakeBuffer	content;
 	AvroReader *reader;
 	const AvroSlot *slots;
@@ -185,7 +185,7 @@ a_list_may_come_in_blocks_with_and_without_sizes(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1, OPTIONAL(ARRAY("\"long\""))) ","
-			   FIELD("b", 2, "\"int\""));
+		   FIELD("b", 2, "\"int\""));
 	LakeBuffer	content;
 	AvroReader *reader;
 	const AvroSlot *slots;
@@ -242,7 +242,7 @@ several_long_lists_keep_apart(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1, ARRAY("\"long\"")) ","
-			   FIELD("b", 2, ARRAY("[\"null\",\"string\"]")));
+		   FIELD("b", 2, ARRAY("[\"null\",\"string\"]")));
 	LakeBuffer	content;
 	AvroReader *reader;
 
@@ -285,11 +285,11 @@ records_give_the_wanted_fields_of_each_element(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 507,
-					 OPTIONAL(ARRAY(RECORD(FIELD("nan", 518,
-												 OPTIONAL("\"boolean\"")) ","
-										   FIELD("null", 509, "\"boolean\"") ","
-										   FIELD("low", 510,
-												 OPTIONAL("\"bytes\"")))))));
+				 OPTIONAL(ARRAY(RECORD(FIELD("nan", 518,
+											 OPTIONAL("\"boolean\"")) ","
+									   FIELD("null", 509, "\"boolean\"") ","
+									   FIELD("low", 510,
+											 OPTIONAL("\"bytes\"")))))));
 	static const int32_t path[] = {507};
 	static const int32_t ids[] = {509, 510, 511};
 	LakeBuffer	content;
@@ -333,7 +333,7 @@ map_entries_are_found_by_key(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1, OPTIONAL(ARRAY(MAP_ITEM))) ","
-			   FIELD("b", 2, ARRAY(COUNT_ITEM)));
+		   FIELD("b", 2, ARRAY(COUNT_ITEM)));
 	static const int32_t two[] = {2};
 	LakeBuffer	content;
 	AvroReader *reader;
@@ -378,9 +378,9 @@ a_map_item_may_have_any_shape(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1,
-					 ARRAY(RECORD(FIELD("value", 9, OPTIONAL("\"string\"")) ","
-								  FIELD("more", 10, ARRAY("\"int\"")) ","
-								  FIELD("key", 8, "\"long\"")))));
+				 ARRAY(RECORD(FIELD("value", 9, OPTIONAL("\"string\"")) ","
+							  FIELD("more", 10, ARRAY("\"int\"")) ","
+							  FIELD("key", 8, "\"long\"")))));
 	LakeBuffer	content;
 	AvroReader *reader;
 	const AvroSlot *slots;
@@ -411,13 +411,13 @@ maps_of_every_shape_are_skipped(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD("{\"name\":\"a\",\"type\":"
-			   "{\"type\":\"map\",\"values\":\"int\"}},"
-			   "{\"name\":\"b\",\"type\":"
-			   "{\"type\":\"map\",\"values\":\"null\"}},"
-			   "{\"name\":\"c\",\"type\":" ARRAY("\"double\"") "},"
-			   "{\"name\":\"d\",\"type\":" ARRAY("\"string\"") "},"
-			   "{\"name\":\"e\",\"type\":" ARRAY("[\"null\",\"int\"]") "},"
-			   FIELD("last", 1, "\"int\""));
+		   "{\"type\":\"map\",\"values\":\"int\"}},"
+		   "{\"name\":\"b\",\"type\":"
+		   "{\"type\":\"map\",\"values\":\"null\"}},"
+		   "{\"name\":\"c\",\"type\":" ARRAY("\"double\"") "},"
+		   "{\"name\":\"d\",\"type\":" ARRAY("\"string\"") "},"
+		   "{\"name\":\"e\",\"type\":" ARRAY("[\"null\",\"int\"]") "},"
+		   FIELD("last", 1, "\"int\""));
 	LakeBuffer	content;
 	AvroReader *reader;
 
@@ -455,8 +455,8 @@ items_without_bytes_cost_nothing(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1, ARRAY("\"null\"")) ","
-			   FIELD("b", 2, ARRAY(RECORD(""))) ","
-			   FIELD("c", 3, "\"int\""));
+		   FIELD("b", 2, ARRAY(RECORD(""))) ","
+		   FIELD("c", 3, "\"int\""));
 	LakeBuffer	content;
 	AvroReader *reader;
 
@@ -609,6 +609,7 @@ static void
 a_long_takes_at_most_ten_bytes(LakeArena *arena)
 {
 	static const char schema[] = RECORD(FIELD("a", 1, "\"long\""));
+
 	/* 9876543210123456789, which some writer took for a snapshot id */
 	static const uint8_t too_large[] = {
 		0xaa, 0xc4, 0xaf, 0xa9, 0xc8, 0xe6, 0xc5, 0x90, 0x92, 0x02

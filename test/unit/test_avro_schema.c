@@ -42,14 +42,14 @@ a_name_belongs_to_the_namespace_around_it(LakeArena *arena)
 {
 	static const char inherited[] =
 		"{\"type\":\"record\",\"name\":\"top\",\"namespace\":\"n\",\"fields\":["
-		FIELD("a", 2, FOUR("Four")) ","
-		FIELD("b", 3, "\"n.Four\"") ","
-		FIELD("c", 1, "\"Four\"") "]}";
+	FIELD("a", 2, FOUR("Four")) ","
+	FIELD("b", 3, "\"n.Four\"") ","
+	FIELD("c", 1, "\"Four\"") "]}";
 	static const char dotted[] =
 		"{\"type\":\"record\",\"name\":\"n.m.top\",\"fields\":["
-		FIELD("a", 2, FOUR("Four")) ","
-		FIELD("b", 3, "\"n.m.Four\"") ","
-		FIELD("c", 1, "\"Four\"") "]}";
+	FIELD("a", 2, FOUR("Four")) ","
+	FIELD("b", 3, "\"n.m.Four\"") ","
+	FIELD("c", 1, "\"Four\"") "]}";
 
 	CHECK(is_text(field_one(arena, inherited, "aaaabbbbcccc"), "cccc"));
 	CHECK(is_text(field_one(arena, dotted, "aaaabbbbcccc"), "cccc"));
@@ -60,9 +60,9 @@ a_type_that_occurs_twice_is_asked_at_its_place(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 5, "{\"type\":\"record\",\"name\":\"in\",\"fields\":["
-					 FIELD("x", 6, FOUR("Four")) "]}") ","
-			   FIELD("b", 7, "\"in\"") ","
-			   FIELD("c", 8, OPTIONAL("\"in\"")));
+				 FIELD("x", 6, FOUR("Four")) "]}") ","
+		   FIELD("b", 7, "\"in\"") ","
+		   FIELD("c", 8, OPTIONAL("\"in\"")));
 	static const int32_t b_x[] = {7, 6};
 	static const int32_t c_x[] = {8, 6};
 	AvroReader *reader = open_schema(arena, schema, "aaaabbbb\x02" "cccc");
