@@ -289,7 +289,7 @@ static const ConversionRule rules[] =
 	{LAKE_TIMESTAMP_NS, PARQUET_INT32, L(DATE), ANY_DETAIL,
 	convert_scale_int, NANOS_PER_DAY},
 	{LAKE_STRING, PARQUET_BYTE_ARRAY,
-		L(NONE) | L(STRING) | L(ENUM) | L(JSON), ANY_DETAIL, NULL, 0},
+	L(NONE) | L(STRING) | L(ENUM) | L(JSON), ANY_DETAIL, NULL, 0},
 	{LAKE_UUID, PARQUET_FIXED_LEN_BYTE_ARRAY, L(NONE) | L(UUID), ANY_DETAIL,
 	convert_length, 16},
 	{LAKE_UUID, PARQUET_BYTE_ARRAY, L(NONE), ANY_DETAIL, convert_length, 16},
@@ -313,6 +313,7 @@ static const struct
 	VectorLayout to;
 	ConvertFunction convert;
 }			decimal_rules[] =
+
 {
 	{VECTOR_I32, VECTOR_I64, convert_int_long},
 	{VECTOR_I32, VECTOR_I128, convert_int_decimal},

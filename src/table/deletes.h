@@ -50,10 +50,12 @@ typedef struct KeySet KeySet;
 #define KEY_SET_NONE			UINT32_MAX
 
 extern KeySet *key_set_create(LakeArena *arena);
+
 /* the key's number, new or known; throws LIMIT */
 extern uint32_t key_set_add(KeySet *set, LakeBytes key);
 extern uint32_t key_set_find(const KeySet *set, LakeBytes key);
 extern uint32_t key_set_count(const KeySet *set);
+
 /* bytes of memory */
 extern uint64_t key_set_size(const KeySet *set);
 
@@ -65,6 +67,7 @@ extern uint64_t key_set_size(const KeySet *set);
 typedef struct DeleteKeys DeleteKeys;
 
 extern DeleteKeys *delete_keys_create(LakeArena *arena, int part_count);
+
 /* file: the caller's number for the delete file that has these keys */
 extern void delete_keys_add(DeleteKeys *keys, uint32_t file,
 							const LakeVector *parts, uint32_t count);
@@ -78,6 +81,7 @@ typedef struct KeyProbe KeyProbe;
 
 extern KeyProbe *key_probe_create(LakeArena *arena, DeleteKeys *keys,
 								  const uint8_t *applies);
+
 /* sets mask[i] = 1 for each row i whose tuple is among the keys */
 extern void key_probe_mark(KeyProbe *probe, const LakeVector *parts,
 						   uint32_t count, uint8_t *mask);
@@ -90,14 +94,17 @@ typedef struct DeleteScan DeleteScan;
 
 /* for files without field ids */
 extern const NameMapping *position_file_mapping(void);
+
 /*
  * Reads an opened delete file.  Throws CORRUPT for NULL or negative positions,
  * also of data files that nobody asks for.
  */
 extern PositionFile *position_file_read(LakeArena *arena, DeleteScan *scan);
+
 /* NULL when it has no positions of the data file */
 extern LakeBitmap *position_file_find(const PositionFile *file,
 									  const char *data_path);
+
 /* the positions of one data file alone, the others are forgotten */
 extern LakeBitmap *position_file_read_path(LakeArena *arena, DeleteScan *scan,
 										   const char *data_path);
@@ -130,12 +137,14 @@ typedef struct KeyGroup
  */
 extern int	key_group_ids(LakeArena *arena, const DeleteFile *deletes,
 						  int32_t **ids);
+
 /* throws CORRUPT for an id that no schema has */
 extern KeyGroup *key_group_create(LakeArena *arena,
 								  const TaskReaderOptions *options,
 								  const int32_t *ids, int count);
 extern bool key_group_has_ids(const KeyGroup *group, const int32_t *ids,
 							  int count);
+
 /*
  * Adds a file's keys and returns its number.  arena is for what is needed only
  * meanwhile.
@@ -143,6 +152,7 @@ extern bool key_group_has_ids(const KeyGroup *group, const int32_t *ids,
 extern uint32_t key_group_load(KeyGroup *group, LakeArena *arena,
 							   const TaskReaderOptions *options,
 							   const char *path);
+
 /*
  * The key itself out of the column it is in: NULL where a struct above it is.
  * nulls has room for the column's rows.
@@ -173,6 +183,7 @@ typedef struct DeleteCache DeleteCache;
 
 extern DeleteCache *delete_cache_create(LakeArena *arena,
 										const TaskReaderOptions *options);
+
 /*
  * Loads the task's delete files.  The result is in arena and valid until the
  * next call, which may empty the cache.

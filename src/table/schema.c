@@ -27,6 +27,7 @@ static const struct
 	const char *magic;
 	const char *name;
 }			other_formats[] =
+
 {
 	{"ORC", "ORC"},
 	{"Obj\1", "Avro"},

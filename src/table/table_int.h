@@ -89,12 +89,14 @@ struct ColumnMap
 extern bool column_map_resolve(ColumnMap *map, LakeArena *arena,
 							   const FileSchema *schema,
 							   const LakeField *field);
+
 /*
  * A field that the file lacks: its initial default, else NULL.  Throws CORRUPT
  * when it is required and has no default.
  */
 extern void column_map_absent(ColumnMap *map, LakeArena *arena,
 							  const LakeField *field);
+
 /* a primitive field with one value for all rows */
 extern void column_map_constant(ColumnMap *map, const LakeField *field,
 								const LakeValue *value);
@@ -135,6 +137,7 @@ struct Conversion
  */
 extern void conversion_find(Conversion *conversion, LakeArena *arena,
 							const ParquetField *source, const LakeType *type);
+
 /* the error for a value that convert refused */
 extern _Noreturn void conversion_throw(const Conversion *conversion,
 									   LakeArena *arena,
@@ -166,6 +169,7 @@ typedef struct VectorConverter VectorConverter;
 extern VectorConverter *vector_converter_create(LakeArena *arena,
 												const ColumnMap *map,
 												bool truncate_nanoseconds);
+
 /*
  * vector: of map->source (NULL without one), count rows.  The result is valid
  * until the next call and as long as vector.  Throws OUT_OF_RANGE or DATETIME
@@ -174,6 +178,7 @@ extern VectorConverter *vector_converter_create(LakeArena *arena,
 extern const LakeVector *vector_converter_apply(VectorConverter *converter,
 												const LakeVector *vector,
 												uint32_t count);
+
 /*
  * One value of a source vector, for bounds; false when it does not fit.
  * Primitive columns only; bytes are borrowed from vector.
@@ -181,6 +186,7 @@ extern const LakeVector *vector_converter_apply(VectorConverter *converter,
 extern bool vector_converter_value(VectorConverter *converter,
 								   const LakeVector *vector, uint32_t row,
 								   LakeValue *value);
+
 /* a value slot of the type's layout, which is scalar */
 extern void lake_value_from_slot(const LakeType *type, const void *slot,
 								 LakeValue *value);
@@ -198,8 +204,10 @@ typedef enum ValueForm
 } ValueForm;
 
 extern ValueForm value_form(const LakeType *type);
+
 /* NaN equal to itself and above all others, -0.0 = 0.0 */
 extern int	value_compare_double(double a, double b);
+
 /* unsigned bytes, the shorter one first */
 extern int	value_compare_bytes(LakeBytes a, LakeBytes b);
 
@@ -226,6 +234,7 @@ typedef void (*RowsFunction) (void *arg, const LakeVector *const *columns,
 extern void delete_scan_open(DeleteScan *scan, LakeArena *arena,
 							 const TaskReaderOptions *options,
 							 const char *path, const NameMapping *mapping);
+
 /* asks for columns; throws CORRUPT when the file lacks one */
 extern void delete_scan_begin(DeleteScan *scan,
 							  const LakeField *const *fields, int count);

@@ -23,6 +23,7 @@ typedef struct TaskReaderOptions
 {
 	LakeStore  *store;
 	const LakeSchema *schema;	/* read schema: for equality deletes and paths */
+
 	/*
 	 * Schemas of all versions, for the types of delete keys whose column was
 	 * dropped; may be empty.
@@ -49,13 +50,16 @@ typedef struct TaskReader TaskReader;
 
 extern TaskReader *task_reader_create(LakeArena *arena,
 									  const TaskReaderOptions *options);
+
 /* ends the former task, if any.  Throws MISSING when the file is gone. */
 extern void task_reader_begin(TaskReader *reader, const ScanTask *task);
+
 /*
  * The next batch with at least one selected row; false at the task's end.
  * Selected rows pass deletes and predicate.
  */
 extern bool task_reader_next(TaskReader *reader, LakeBatch *batch);
+
 /*
  * A column (index into options.columns) of the current batch, in the layout
  * of batch.h; decoded now if it was not.  Values of rows that are not selected

@@ -29,6 +29,7 @@ static const struct
 	const char *name;
 	LakeTypeKind kind;
 }			plain_types[] =
+
 {
 	{"boolean", LAKE_BOOLEAN},
 	{"int", LAKE_INT},

@@ -83,17 +83,22 @@ typedef struct LakeSchema
 
 /* a type in Iceberg's JSON form; throws CORRUPT, UNSUPPORTED for unknown names */
 extern LakeType *lake_type_parse(LakeArena *arena, LakeJson *json);
+
 /* a struct with schema-id and identifier-field-ids */
 extern LakeSchema *lake_schema_parse(LakeArena *arena, LakeJson *json);
+
 /* "decimal(9,2)", "list<long>", "struct<...>": for messages */
 extern const char *lake_type_text(LakeArena *arena, const LakeType *type);
 extern bool lake_type_is_nested(const LakeType *type);
+
 /* any depth; NULL if absent */
 extern const LakeField *lake_schema_find_id(const LakeSchema *schema,
 											int32_t id);
+
 /* top level, case-sensitive; NULL if absent */
 extern const LakeField *lake_schema_find_name(const LakeSchema *schema,
 											  const char *name);
+
 /* "a.b.element" of a field id; NULL if absent */
 extern const char *lake_schema_path(LakeArena *arena, const LakeSchema *schema,
 									int32_t id);

@@ -14,7 +14,7 @@ longs(const int64_t *values, uint32_t count, const uint8_t *nulls)
 {
 	return (LakeVector)
 	{
-		.layout = VECTOR_I64, .count = count, .values = values,.nulls = nulls
+		.layout = VECTOR_I64, .count = count, .values = values, .nulls = nulls
 	};
 }
 
@@ -194,7 +194,7 @@ a_dictionary_is_probed_like_values(LakeArena *arena)
 	static const uint8_t key_nulls[] = {0, 1};
 	LakeDictionary dictionary = {42, VECTOR_I64, 2, entries};
 	LakeVector	row = {.layout = VECTOR_I64, .count = 4,
-		.dict = &dictionary, .codes = codes, .nulls = nulls};
+	.dict = &dictionary, .codes = codes, .nulls = nulls};
 	DeleteKeys *keys = delete_keys_create(arena, 1);
 	LakeVector	key = longs(deleted, 2, key_nulls);
 
@@ -208,13 +208,15 @@ a_dictionary_is_probed_like_values(LakeArena *arena)
 static void
 large_dictionaries_are_probed_whole(LakeArena *arena)
 {
-	enum {COUNT = 3 * BATCH_MAX_ROWS + 1};
+	enum
+	{
+	COUNT = 3 * BATCH_MAX_ROWS + 1};
 	int64_t    *entries = lake_alloc_array(arena, COUNT, sizeof(int64_t));
 	uint32_t   *codes = lake_alloc_array(arena, BATCH_MAX_ROWS,
 										 sizeof(uint32_t));
 	LakeDictionary dictionary = {43, VECTOR_I64, COUNT, entries};
 	LakeVector	row = {.layout = VECTOR_I64, .count = BATCH_MAX_ROWS,
-		.dict = &dictionary, .codes = codes};
+	.dict = &dictionary, .codes = codes};
 	DeleteKeys *keys = delete_keys_create(arena, 1);
 	static const int64_t deleted[] = {COUNT - 1};
 	LakeVector	key = longs(deleted, 1, NULL);
@@ -268,7 +270,7 @@ keys_inside_of_structs_are_null_with_them(LakeArena *arena)
 	LakeVector	leaf = longs(values, 3, inner_nulls);
 	LakeVector *leaves[] = {&leaf};
 	LakeVector	outer = {.layout = VECTOR_STRUCT, .count = 3,
-		.nulls = outer_nulls, .child_count = 1, .children = leaves};
+	.nulls = outer_nulls, .child_count = 1, .children = leaves};
 	KeyPart		part = {.depth = 1};
 	uint8_t		nulls[3];
 	LakeVector	result;

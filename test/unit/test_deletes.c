@@ -46,7 +46,7 @@ static LakeBitmap *
 read_blob(LakeArena *arena, LakeBytes bytes, uint64_t cardinality)
 {
 	DeleteFile	deletes = {
-		.kind = DELETE_VECTOR,.path = "vector",
+		.kind = DELETE_VECTOR, .path = "vector",
 		.record_count = (int64_t) cardinality,
 		.content_size = (int64_t) bytes.len
 	};
@@ -91,8 +91,8 @@ a_blob_may_lie_anywhere_in_its_file(LakeArena *arena)
 	uint8_t    *data = lake_alloc(arena, blob.len + 20);
 	LakeBytes	whole = {data, blob.len + 20};
 	DeleteFile	deletes = {
-		.kind = DELETE_VECTOR,.path = "vector",.record_count = 5,
-		.content_offset = 9,.content_size = (int64_t) blob.len
+		.kind = DELETE_VECTOR, .path = "vector", .record_count = 5,
+		.content_offset = 9, .content_size = (int64_t) blob.len
 	};
 
 	memcpy(data + 9, blob.data, blob.len);
@@ -114,8 +114,8 @@ places_outside_of_the_file_are_corrupt(LakeArena *arena)
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
 	{
 		DeleteFile	deletes = {
-			.kind = DELETE_VECTOR,.path = "vector",.record_count = 5,
-			.content_offset = places[i][0],.content_size = places[i][1]
+			.kind = DELETE_VECTOR, .path = "vector", .record_count = 5,
+			.content_offset = places[i][0], .content_size = places[i][1]
 		};
 
 		CHECK_THROWS(LAKE_ERROR_CORRUPT, "does not fit",

@@ -404,7 +404,7 @@ a_dictionary_is_converted_once(LakeArena *arena)
 	static const uint32_t codes[] = {1, 0, 1};
 	LakeDictionary dictionary = {77, VECTOR_I32, 2, values};
 	LakeVector	vector = {.layout = VECTOR_I32, .count = 3,
-		.dict = &dictionary, .codes = codes};
+	.dict = &dictionary, .codes = codes};
 	Case	   *c = make(arena, LAKE_LONG, PARQUET_INT32,
 						 PARQUET_LOGICAL_NONE);
 	const LakeVector *result;
@@ -431,7 +431,7 @@ a_misfit_in_a_dictionary_is_found(LakeArena *arena)
 	static const uint32_t codes[] = {0, 0};
 	LakeDictionary dictionary = {0, VECTOR_I64, 2, values};
 	LakeVector	vector = {.layout = VECTOR_I64, .count = 2,
-		.dict = &dictionary, .codes = codes};
+	.dict = &dictionary, .codes = codes};
 	Case	   *c = make_unsigned(arena, LAKE_LONG, PARQUET_INT64, 64);
 
 	c->converter = vector_converter_create(arena, &c->map, false);
