@@ -1,5 +1,5 @@
 /*
- * Sets of byte strings and, on top of them, the keys of equality deletes.
+ * Keys of equality deletes.
  *
  * A tuple of key values becomes a string of bytes, so that equality is
  * equality of bytes: NULL equals NULL, NaN equals NaN, and -0.0 is not 0.0,
@@ -15,196 +15,14 @@
 
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "table/table_int.h"
 
 #define NO_LINK			UINT32_MAX
-#define FIRST_SLOTS		64		/* a power of two */
+#define FIRST_LINKS		64
 
-/* ---- sets of byte strings ---- */
-
-typedef struct KeyEntry
-{
-	uint32_t	hash;
-	uint32_t	offset;			/* in bytes.data */
-	uint32_t	len;
-} KeyEntry;
-
-struct KeySet
-{
-	LakeArena  *arena;
-	uint64_t	seed;
-	uint32_t	count;
-	uint32_t	capacity;		/* of entries */
-	KeyEntry   *entries;
-	LakeBuffer	bytes;			/* the strings */
-	uint32_t	slot_count;		/* a power of two > count */
-	uint32_t   *slots;			/* entry + 1, 0 = free */
-};
-
-/*
- * Short keys are the rule and get two multiplications.  The seed differs from
- * run to run, so that no file can be made to collide.
- */
-static inline uint64_t
-mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128) a * b;
-
-	return (uint64_t) product ^ (uint64_t) (product >> 64);
-}
-
-static inline uint32_t
-hash_bytes(const uint8_t *data, size_t len, uint64_t seed)
-{
-	uint64_t	low;
-	uint64_t	high;
-
-	if (len > 16)
-		return (uint32_t) hash_xxh64(data, len, seed);
-	if (len >= 8)
-	{
-		low = bits_load_u64le(data);
-		high = bits_load_u64le(data + len - 8);
-	}
-	else if (len >= 4)
-	{
-		low = bits_load_u32le(data);
-		high = bits_load_u32le(data + len - 4);
-	}
-	else
-	{
-		low = len > 0 ? data[0] : 0;
-		high = len > 0 ? (uint64_t) data[len / 2] << 8 | data[len - 1] : 0;
-	}
-	return (uint32_t) mix(mix(low ^ seed, high ^ UINT64_C(0x9e3779b97f4a7c15)) ^
-						  len, seed ^ UINT64_C(0xd6e8feb86659fd93));
-}
-
-KeySet *
-key_set_create(LakeArena *arena)
-{
-	KeySet	   *set = lake_alloc(arena, sizeof(KeySet));
-	uintptr_t	address = (uintptr_t) set;
-
-	set->arena = arena;
-	set->seed = hash_xxh64(&address, sizeof address, 0);
-	buffer_init(&set->bytes, arena);
-	set->slot_count = FIRST_SLOTS;
-	set->slots = lake_alloc_array(arena, FIRST_SLOTS, sizeof(uint32_t));
-	return set;
-}
-
-uint32_t
-key_set_count(const KeySet *set)
-{
-	return set->count;
-}
-
-uint64_t
-key_set_size(const KeySet *set)
-{
-	return set->bytes.capacity + set->capacity * sizeof(KeyEntry) +
-		set->slot_count * sizeof(uint32_t);
-}
-
-/* the slot that holds the key, or the free one where it belongs */
-static inline uint32_t
-find_slot(const KeySet *set, const uint8_t *data, size_t len, uint32_t hash)
-{
-	uint32_t	mask = set->slot_count - 1;
-
-	for (uint32_t slot = hash & mask;; slot = (slot + 1) & mask)
-	{
-		uint32_t	entry = set->slots[slot];
-		const KeyEntry *found;
-
-		if (entry == 0)
-			return slot;
-		found = &set->entries[entry - 1];
-		if (found->hash == hash && found->len == len &&
-			(len == 0 ||
-			 memcmp(set->bytes.data + found->offset, data, len) == 0))
-			return slot;
-	}
-}
-
-static inline uint32_t
-find_key(const KeySet *set, const uint8_t *data, size_t len)
-{
-	uint32_t	hash = hash_bytes(data, len, set->seed);
-
-	/* KEY_SET_NONE is what a free slot gives */
-	return set->slots[find_slot(set, data, len, hash)] - 1;
-}
-
-uint32_t
-key_set_find(const KeySet *set, LakeBytes key)
-{
-	return find_key(set, key.data, key.len);
-}
-
-static void
-grow_slots(KeySet *set)
-{
-	uint32_t	slot_count = set->slot_count * 2;
-	uint32_t   *slots = lake_alloc_array(set->arena, slot_count,
-										 sizeof(uint32_t));
-
-	for (uint32_t i = 0; i < set->count; i++)
-	{
-		uint32_t	slot = set->entries[i].hash & (slot_count - 1);
-
-		while (slots[slot] != 0)
-			slot = (slot + 1) & (slot_count - 1);
-		slots[slot] = i + 1;
-	}
-	lake_free(set->arena, set->slots);
-	set->slots = slots;
-	set->slot_count = slot_count;
-}
-
-static void
-grow_entries(KeySet *set)
-{
-	uint32_t	capacity = set->capacity == 0 ? FIRST_SLOTS :
-		set->capacity * 2;
-
-	set->entries = lake_realloc(set->arena, set->entries,
-								set->capacity * sizeof(KeyEntry),
-								capacity * sizeof(KeyEntry));
-	set->capacity = capacity;
-}
-
-uint32_t
-key_set_add(KeySet *set, LakeBytes key)
-{
-	uint32_t	hash = hash_bytes(key.data, key.len, set->seed);
-	uint32_t	slot = find_slot(set, key.data, key.len, hash);
-	KeyEntry   *entry;
-
-	if (set->slots[slot] != 0)
-		return set->slots[slot] - 1;
-	if (set->count >= KEY_SET_MAX_KEYS ||
-		set->bytes.len + key.len > KEY_SET_MAX_BYTES)
-		lake_throw(LAKE_ERROR_LIMIT,
-				   "delete files have more than %u different keys or %zu bytes of them",
-				   KEY_SET_MAX_KEYS, KEY_SET_MAX_BYTES);
-	if (set->count == set->capacity)
-		grow_entries(set);
-	entry = &set->entries[set->count];
-	entry->hash = hash;
-	entry->offset = (uint32_t) set->bytes.len;
-	entry->len = (uint32_t) key.len;
-	buffer_append(&set->bytes, key.data, key.len);
-	set->slots[slot] = ++set->count;
-	/* at most three quarters full */
-	if (set->count > set->slot_count / 4 * 3)
-		grow_slots(set);
-	return set->count - 1;
-}
+/* for functions that are only fast when their arguments are constants */
+#define ALWAYS_INLINE	inline __attribute__((always_inline))
 
 /* ---- tuples as byte strings ---- */
 
@@ -214,6 +32,7 @@ typedef struct EncodedRows
 	LakeBuffer	bytes;
 	uint32_t	starts[BATCH_MAX_ROWS + 1];
 	uint32_t	ends[BATCH_MAX_ROWS];	/* while parts are appended */
+	uint32_t	numbers[BATCH_MAX_ROWS];	/* of the keys in the set */
 } EncodedRows;
 
 static inline bool
@@ -294,7 +113,7 @@ measure_rows(EncodedRows *rows, const LakeVector *parts, int part_count,
 }
 
 /* one NaN for all, so that equal values are equal bytes */
-static void
+static ALWAYS_INLINE void
 copy_value(uint8_t *dst, const uint8_t *src, VectorLayout layout,
 		   size_t width)
 {
@@ -339,7 +158,7 @@ append_bytes_part(EncodedRows *rows, const LakeVector *part, uint32_t count)
 }
 
 /* inlined for each width, so that the copies are single moves */
-static inline void
+static ALWAYS_INLINE void
 append_fixed_part(EncodedRows *rows, const LakeVector *part, uint32_t count,
 				  size_t width)
 {
@@ -388,7 +207,7 @@ append_part(EncodedRows *rows, const LakeVector *part, uint32_t count)
 }
 
 /* count <= BATCH_MAX_ROWS */
-static void
+static KeyRows
 encode_rows(EncodedRows *rows, const LakeVector *parts, int part_count,
 			uint32_t count)
 {
@@ -398,6 +217,10 @@ encode_rows(EncodedRows *rows, const LakeVector *parts, int part_count,
 	buffer_reserve(&rows->bytes, total);
 	for (int i = 0; i < part_count; i++)
 		append_part(rows, &parts[i], count);
+	return (KeyRows)
+	{
+		count, rows->bytes.data, rows->starts
+	};
 }
 
 /* ---- keys of delete files ---- */
@@ -448,7 +271,7 @@ add_link(DeleteKeys *keys, uint32_t key, uint32_t file)
 
 	if (keys->link_count == keys->link_capacity)
 	{
-		uint32_t	capacity = keys->link_capacity == 0 ? FIRST_SLOTS :
+		uint32_t	capacity = keys->link_capacity == 0 ? FIRST_LINKS :
 			keys->link_capacity * 2;
 
 		if (keys->link_count >= KEY_SET_MAX_KEYS)
@@ -465,28 +288,22 @@ add_link(DeleteKeys *keys, uint32_t key, uint32_t file)
 	keys->heads[key] = keys->link_count++;
 }
 
+/* room for the lists of count keys, the first known ones of which exist */
 static void
-add_key(DeleteKeys *keys, LakeBytes bytes, uint32_t file)
+reserve_heads(DeleteKeys *keys, uint32_t known, uint32_t count)
 {
-	uint32_t	known = keys->set->count;
-	uint32_t	key = key_set_add(keys->set, bytes);
+	uint32_t	capacity = keys->head_capacity;
 
-	if (key == known)
+	if (count > capacity)
 	{
-		if (key == keys->head_capacity)
-		{
-			uint32_t	capacity = key == 0 ? FIRST_SLOTS : key * 2;
-
-			keys->heads = lake_realloc(keys->arena, keys->heads,
-									   key * sizeof(uint32_t),
-									   capacity * sizeof(uint32_t));
-			keys->head_capacity = capacity;
-		}
-		keys->heads[key] = NO_LINK;
+		capacity = capacity > count / 2 ? capacity * 2 : count;
+		keys->heads = lake_realloc(keys->arena, keys->heads,
+								   known * sizeof(uint32_t),
+								   capacity * sizeof(uint32_t));
+		keys->head_capacity = capacity;
 	}
-	else if (keys->links[keys->heads[key]].file == file)
-		return;					/* twice in one file */
-	add_link(keys, key, file);
+	for (uint32_t i = known; i < count; i++)
+		keys->heads[i] = NO_LINK;
 }
 
 void
@@ -494,16 +311,19 @@ delete_keys_add(DeleteKeys *keys, uint32_t file, const LakeVector *parts,
 				uint32_t count)
 {
 	EncodedRows *rows = &keys->rows;
+	uint32_t	known = key_set_count(keys->set);
+	KeyRows		encoded = encode_rows(rows, parts, keys->part_count, count);
 
-	encode_rows(rows, parts, keys->part_count, count);
+	key_set_add_rows(keys->set, &encoded, rows->numbers);
+	reserve_heads(keys, known, key_set_count(keys->set));
 	for (uint32_t i = 0; i < count; i++)
 	{
-		LakeBytes	bytes = {
-			rows->bytes.data + rows->starts[i],
-			rows->starts[i + 1] - rows->starts[i]
-		};
+		uint32_t	key = rows->numbers[i];
+		uint32_t	head = keys->heads[key];
 
-		add_key(keys, bytes, file);
+		/* a key may be in a file more than once */
+		if (head == NO_LINK || keys->links[head].file != file)
+			add_link(keys, key, file);
 	}
 }
 
@@ -533,10 +353,9 @@ key_probe_create(LakeArena *arena, DeleteKeys *keys, const uint8_t *applies)
 }
 
 static inline uint8_t
-is_deleted(const KeyProbe *probe, const uint8_t *data, size_t len)
+is_deleted(const KeyProbe *probe, uint32_t key)
 {
 	const DeleteKeys *keys = probe->keys;
-	uint32_t	key = find_key(keys->set, data, len);
 
 	if (key == KEY_SET_NONE)
 		return 0;
@@ -553,11 +372,12 @@ probe_rows(KeyProbe *probe, const LakeVector *parts, uint32_t count,
 		   uint8_t *mask)
 {
 	EncodedRows *rows = &probe->keys->rows;
+	KeyRows		encoded = encode_rows(rows, parts, probe->keys->part_count,
+									  count);
 
-	encode_rows(rows, parts, probe->keys->part_count, count);
+	key_set_find_rows(probe->keys->set, &encoded, rows->numbers);
 	for (uint32_t i = 0; i < count; i++)
-		mask[i] |= is_deleted(probe, rows->bytes.data + rows->starts[i],
-							  rows->starts[i + 1] - rows->starts[i]);
+		mask[i] |= is_deleted(probe, rows->numbers[i]);
 }
 
 static void

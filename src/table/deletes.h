@@ -42,7 +42,7 @@
 extern LakeBitmap *deletes_read_vector(LakeArena *arena, LakeFile *file,
 									   const DeleteFile *deletes);
 
-/* ---- delete_keys.c ---- */
+/* ---- key_set.c ---- */
 
 /* a set of byte strings, numbered 0.. in the order they were added */
 typedef struct KeySet KeySet;
@@ -58,6 +58,22 @@ extern uint32_t key_set_count(const KeySet *set);
 
 /* bytes of memory */
 extern uint64_t key_set_size(const KeySet *set);
+
+/* many keys at once: key i is data[starts[i]..starts[i + 1]) */
+typedef struct KeyRows
+{
+	uint32_t	count;
+	const uint8_t *data;
+	const uint32_t *starts;		/* count + 1 of them */
+} KeyRows;
+
+/* what add and find give for each, into numbers */
+extern void key_set_add_rows(KeySet *set, const KeyRows *rows,
+							 uint32_t *numbers);
+extern void key_set_find_rows(const KeySet *set, const KeyRows *rows,
+							  uint32_t *numbers);
+
+/* ---- delete_keys.c ---- */
 
 /*
  * The keys of equality delete files with the same field ids.  Tuples are given
