@@ -358,7 +358,12 @@ find_entries(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op,
 				pos = read_varint(decoder, pos, &entry[1].i);
 			}
 			else
+			{
 				pos = run(decoder, pos, op + 1, entry);
+				/* an entry that is NULL, or has no key */
+				if (entry[0].kind == AVRO_NULL)
+					continue;
+			}
 			found = find_key(op->node, entry[0].i, base);
 			if (found != NULL)
 				*found = entry[1];

@@ -409,13 +409,17 @@ find_item_record(const AvroReader *reader, AvroNode *field)
 	return item;
 }
 
-/* the entry's key and value go into slots 0 and 1 of an item */
+/*
+ * The entry's key and value go into slots 0 and 1 of an item.  BigQuery
+ * declares entries, keys and values to be optional, which they never are.
+ */
 static void
 ask_map(const AvroReader *reader, AvroNode *field, AvroNode *array)
 {
 	AvroNode   *item = find_item_record(reader, field);
 	AvroNode   *key = NULL;
 	AvroNode   *value = NULL;
+	AvroType	key_type = AVRO_TYPE_NULL;
 
 	for (int i = 0; i < item->child_count; i++)
 	{
@@ -424,8 +428,10 @@ ask_map(const AvroReader *reader, AvroNode *field, AvroNode *array)
 		else if (strcmp(item->children[i]->name, "value") == 0)
 			value = item->children[i];
 	}
-	if (key == NULL || value == NULL || array->children[0] != item ||
-		(key->type != AVRO_TYPE_INT && key->type != AVRO_TYPE_LONG))
+	if (key != NULL)
+		key_type = non_null(key)->type;
+	if (value == NULL ||
+		(key_type != AVRO_TYPE_INT && key_type != AVRO_TYPE_LONG))
 		throw_unsupported(reader, field, "a map with int keys");
 	ask_scalar(reader, field, key, 0);
 	ask_scalar(reader, field, value, 1);

@@ -407,6 +407,40 @@ a_map_item_may_have_any_shape(LakeArena *arena)
 }
 
 static void
+map_items_and_keys_may_be_optional(LakeArena *arena)
+{
+	static const char schema[] =
+		RECORD(FIELD("a", 1,
+					 ARRAY(OPTIONAL(RECORD(FIELD("key", 8, OPTIONAL("\"int\""))
+										   ","
+										   FIELD("value", 9,
+												 OPTIONAL("\"long\"")))))));
+	LakeBuffer	content;
+	AvroReader *reader;
+	const AvroSlot *slots;
+
+	buffer_init(&content, arena);
+	put_long(&content, 3);
+	put_long(&content, 0);		/* no entry */
+	put_long(&content, 1);		/* one without key */
+	put_long(&content, 0);
+	put_long(&content, 1);
+	put_long(&content, 66);
+	put_long(&content, 1);
+	put_long(&content, 1);
+	put_long(&content, 7);
+	put_long(&content, 1);
+	put_long(&content, 77);
+	put_long(&content, 0);
+	reader = open_content(arena, schema, 1, &content);
+	avro_reader_project_map_entry(reader, one, 1, 0);
+	avro_reader_project_map_entry(reader, one, 1, 7);
+	slots = only_record(reader);
+	CHECK_INT(slots[0].kind, AVRO_NULL);
+	CHECK(is_int(&slots[1], 77));
+}
+
+static void
 maps_of_every_shape_are_skipped(LakeArena *arena)
 {
 	static const char schema[] =
@@ -660,6 +694,7 @@ static const UnitTest tests[] = {
 	UNIT(records_give_the_wanted_fields_of_each_element),
 	UNIT(map_entries_are_found_by_key),
 	UNIT(a_map_item_may_have_any_shape),
+	UNIT(map_items_and_keys_may_be_optional),
 	UNIT(maps_of_every_shape_are_skipped),
 	UNIT(items_without_bytes_cost_nothing),
 	UNIT(records_without_bytes_are_limited),
