@@ -14,6 +14,7 @@
 #include "catalog/pg_foreign_table.h"
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -153,6 +154,10 @@ near_match_consider(NearMatch *match, const char *candidate)
 	int			distance;
 
 	if (limit < 0 || wanted_len > NAMEDATALEN || candidate_len > NAMEDATALEN)
+		return;
+	/* names from a lake can be invalid here, which would confuse the measure */
+	if (!pg_verifymbstr(match->wanted, wanted_len, true) ||
+		!pg_verifymbstr(candidate, candidate_len, true))
 		return;
 	distance = varstr_levenshtein_less_equal(match->wanted, wanted_len,
 											 candidate, candidate_len,
