@@ -156,9 +156,12 @@ find_in_catalog(const ForeignServer *server, const LakeServerOptions *options,
 								 options->warehouse, table->name_space,
 								 table->table);
 	if (location == NULL)
-		lake_throw(LAKE_ERROR_NO_TABLE,
-				   "lake table \"%s.%s\" does not exist in warehouse \"%s\"",
-				   table->name_space, table->table, options->warehouse);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("lake table \"%s.%s\" does not exist in warehouse \"%s\"",
+						name_from_lake(table->name_space),
+						name_from_lake(table->table),
+						name_from_lake(options->warehouse))));
 	return location;
 }
 

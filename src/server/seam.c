@@ -187,14 +187,14 @@ lake_defer(LakeArena *arena, void (*fn) (void *), void *arg)
 /* ---- messages ---- */
 
 /*
- * Cuts text at what the encoding does not allow: each such byte becomes '?'.
- * Cannot fail, since it runs while errors are reported.  In databases that are
- * not UTF8 everything beyond ASCII is replaced: a conversion could fail.
+ * Replaces what the database's encoding does not allow, and control characters,
+ * by '?'.  Cannot fail, since it runs while errors are reported: so UTF-8 from
+ * a file is not converted, but shown as what it is in the other encoding.
  */
 static void
 make_presentable(char *text)
 {
-	bool		is_utf8 = GetDatabaseEncoding() == PG_UTF8;
+	int			encoding = GetDatabaseEncoding();
 	int			left = (int) strlen(text);
 
 	while (left > 0)
@@ -203,16 +203,14 @@ make_presentable(char *text)
 		int			len = 1;
 
 		if (byte >= 0x80)
-		{
-			len = is_utf8 ? pg_encoding_verifymbchar(PG_UTF8, text, left) : -1;
-			if (len < 1)
-			{
-				*text = '?';
-				len = 1;
-			}
-		}
+			len = pg_encoding_verifymbchar(encoding, text, left);
 		else if (byte == 0x7f || (byte < 0x20 && byte != '\n' && byte != '\t'))
+			len = -1;
+		if (len < 1)
+		{
 			*text = '?';
+			len = 1;
+		}
 		text += len;
 		left -= len;
 	}
