@@ -1,9 +1,9 @@
 /*
  * The serialised form of bitmaps.
  *
- * Nothing is reserved by a count that the bytes do not bear out: containers are
- * appended as they are met, and each costs its bytes in the input.  Java writes
- * a bitmap for every key up to the highest, empty ones included.
+ * Nothing is reserved by a count that the bytes do not bear out: containers
+ * are appended as they are met, and each costs its bytes in the input.  Java
+ * writes a bitmap for every key up to the highest, empty ones included.
  */
 #include <string.h>
 

@@ -131,7 +131,7 @@ decimal_format(LakeInt128 value, int scale, char *out)
 	return (size_t) (pos - out);
 }
 
-/* value * 10^exponent within 38 digits; false if it is not exact or too large */
+/* value * 10^exponent; false if it is not exact or has more than 38 digits */
 static bool
 shift_exact(LakeInt128 value, int64_t exponent, LakeInt128 *result)
 {

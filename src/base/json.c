@@ -173,7 +173,7 @@ json_find(LakeJson *object, const char *key)
 {
 	if (json_kind(object) != JSON_OBJECT)
 		lake_throw(LAKE_ERROR_CORRUPT,
-				   "the JSON value that should have member \"%s\" is no object",
+				   "the JSON value that should have \"%s\" is no object",
 				   key);
 	return json_object_object_get(object, key);
 }
@@ -289,7 +289,8 @@ json_array_at(LakeJson *array, size_t index)
 
 void
 json_each_member(LakeJson *object, const char *what,
-		  void (*fn) (void *arg, const char *key, LakeJson *value), void *arg)
+		  void (*fn) (void *arg, const char *key, LakeJson *value),
+		  void *arg)
 {
 	struct json_object_iterator pos;
 	struct json_object_iterator end;

@@ -12,9 +12,9 @@
 #include "base/base.h"
 
 /*
- * Limits of both halves: CORRUPT when nested deeper (a struct in a schema costs
- * three levels, see LAKE_MAX_TYPE_DEPTH), LIMIT when a text to be parsed is
- * larger (json-c needs up to some 40 bytes a byte; the scanner has no limit).
+ * Limits of both halves: CORRUPT when nested deeper (a struct in a schema
+ * costs three levels, see LAKE_MAX_TYPE_DEPTH), LIMIT when a text to be parsed
+ * is larger (json-c needs up to some 40 bytes a byte; the scanner needs none).
  */
 #define JSON_MAX_DEPTH	640
 #define JSON_MAX_SIZE	(64 * 1024 * 1024)

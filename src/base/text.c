@@ -233,7 +233,7 @@ text_civil_from_days(int64_t days, int64_t *year, int *month, int *day)
 	int64_t		shifted_month = (5 * day_of_year + 2) / 153;
 
 	*day = (int) (day_of_year - (153 * shifted_month + 2) / 5 + 1);
-	*month = (int) (shifted_month < 10 ? shifted_month + 3 : shifted_month - 9);
+	*month = (int) shifted_month + (shifted_month < 10 ? 3 : -9);
 	*year = year_of_era + era * 400 + (*month <= 2);
 }
 

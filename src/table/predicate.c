@@ -1,8 +1,8 @@
 /*
  * The predicate tree: constructors, the normal form, text for EXPLAIN.
  *
- * A tree comes from an SQL expression, whose depth the server limits; ours is a
- * second line.
+ * A tree comes from an SQL expression, whose depth the server limits; ours is
+ * a second line.
  */
 #include "table/predicate.h"
 

@@ -1,9 +1,9 @@
 /*
  * Exact evaluation of predicates on column vectors.
  *
- * A node narrows a selection in place.  AND hands it from term to term, so that
- * later columns are looked at, or even decoded, for survivors only; the terms
- * of one AND on one column are one leaf.  On a dictionary vector a leaf is
+ * A node narrows a selection in place.  AND hands it from term to term, so
+ * that later columns are looked at, or even decoded, for survivors only; the
+ * terms of one AND on one column are one leaf.  On a dictionary vector a leaf is
  * decided once an entry and then looked up by code.
  */
 #include <string.h>

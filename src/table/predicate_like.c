@@ -2,8 +2,8 @@
  * LIKE: patterns are cut into pieces once, so that '%a%b%' costs a memmem a
  * piece.
  *
- * UTF-8 makes bytes enough: a piece without _ can only be found at the start of
- * a character, and _ takes a lead byte with what continues it.
+ * UTF-8 makes bytes enough: a piece without _ can only be found at the start
+ * of a character, and _ takes a lead byte with what continues it.
  */
 #include "table/predicate_int.h"
 

@@ -1,9 +1,9 @@
 /*
  * The inclusive projection of row predicates onto partition tuples.
  *
- * Transforms that keep order (identity, truncate, times) turn a comparison into
- * the same comparison, or its inclusive form, with the transformed literal; of
- * x < v it is the one of the neighbour v - 1, which saves the border partition.
+ * Transforms that keep order (identity, truncate, times) turn a comparison
+ * into the same comparison, or its inclusive form, with the transformed
+ * literal; of x < v it is that of the neighbour v - 1, which spares the border.
  * Buckets keep equality only.  A leaf that says nothing becomes TRUE.
  */
 #include <stdlib.h>

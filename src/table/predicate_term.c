@@ -61,7 +61,8 @@ FILTER(not_nan_f64, double, (void) term, isnan(value) == 0)
 static bool
 bytes_equal(LakeBytes a, LakeBytes b)
 {
-	return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+	return a.len == b.len &&
+		(a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
 #define BYTES_FILTER(name, pass) \

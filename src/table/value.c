@@ -1,8 +1,8 @@
 /*
  * Typed scalars: their order, and the binary, JSON and readable forms.
  *
- * One table says for each kind which member of LakeValue is meant and how large
- * its single-value form is, so that the functions do not each list all kinds.
+ * One table says for each kind which member of LakeValue is meant and how
+ * large its single-value form is, so that no function lists all kinds again.
  */
 #include "table/value.h"
 

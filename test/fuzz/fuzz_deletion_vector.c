@@ -1,7 +1,7 @@
 /*
- * A bitmap that parses is consistent: its cardinality is what its ranges count,
- * and contains, mark and count_range agree around its members.  A union with
- * other positions contains both.
+ * A bitmap that parses is consistent: its cardinality is what its ranges
+ * count, and contains, mark and count_range agree around its members.  A union
+ * with other positions contains both.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Pruning never loses a matching row, and evaluation keeps exactly the matching
- * rows: the bytes choose types, rows, conditions, weakened bounds and
+ * Pruning never loses a matching row, and evaluation keeps exactly the
+ * matching rows: the bytes choose types, rows, conditions, weakened bounds and
  * transforms.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Bitmaps against a plain array of bytes, and the serialised form: the blobs of
- * the reference implementation and every way in which one can be malformed.
+ * Bitmaps against a plain array of bytes, and the serialised form: the blobs
+ * of the reference implementation and every way in which one is malformed.
  */
 #include "unit.h"
 

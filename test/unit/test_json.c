@@ -145,7 +145,8 @@ each_visits_all_members_in_order(LakeArena *arena)
 {
 	char		out[32] = "";
 
-	json_each(parse(arena, "{\"b\":1,\"a\":null,\"c\":[]}"), "x", collect, out);
+	json_each(parse(arena, "{\"b\":1,\"a\":null,\"c\":[]}"), "x", collect,
+			  out);
 	CHECK_STRING(out, "b+a-c+");
 	CHECK_THROWS(LAKE_ERROR_CORRUPT, "not an object",
 				 json_each(parse(arena, "[]"), "x", collect, out));
