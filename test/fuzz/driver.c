@@ -25,19 +25,45 @@ static const char *current = "(none)";
 static int	begun;
 static int	passed;
 
-/* also reached from the abort of a sanitizer: only calls that are safe there */
+/* a sanitizer ends the program without a signal, but calls this first */
+extern void __sanitizer_set_death_callback(void (*callback) (void))
+			__attribute__((weak));
+
+/* stdio may be in any state here */
 static void
-report_crash(int signo)
+report_death(void)
 {
 	char		line[4200];
 	int			len = snprintf(line, sizeof line,
-							   "FAILED %s (signal %d)\n"
-							   "%d passed, %d failed\n",
-							   current, signo, passed, begun - passed);
+							   "FAILED %s\n%d passed, %d failed\n",
+							   current, passed, begun - passed);
 
 	if (len > 0 && write(STDOUT_FILENO, line, (size_t) len) < 0)
 		_exit(3);
+}
+
+static void
+die_of_signal(int signo)
+{
+	(void) signo;
+	report_death();
 	_exit(2);
+}
+
+static void
+catch_deaths(void)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+	/* a harness aborts when its property does not hold */
+	signal(SIGABRT, die_of_signal);
+	if (__sanitizer_set_death_callback != NULL)
+	{
+		__sanitizer_set_death_callback(report_death);
+		return;
+	}
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		signal(signals[i], die_of_signal);
 }
 
 static void
@@ -97,11 +123,8 @@ run_directory(const char *path)
 int
 main(int argc, char **argv)
 {
-	static const int signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-
 	lake_alloc_ceiling = ALLOC_CEILING;
-	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-		signal(signals[i], report_crash);
+	catch_deaths();
 	for (int i = 1; i < argc; i++)
 	{
 		struct stat st;
