@@ -175,6 +175,15 @@ leaf_read_levels(LeafReader *leaf, uint32_t rows)
 	consume_rows(leaf, rows, true);
 }
 
+void
+leaf_check_end(const LeafReader *leaf)
+{
+	if (leaf->block_pos < leaf->block_len || leaf->left > 0 ||
+		leaf->unread > 0)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "a column chunk has more rows than its row group");
+}
+
 /* ---- vectors ---- */
 
 /*

@@ -178,9 +178,6 @@ extern void parquet_chunk_check(const ParquetFile *file, int row_group,
 extern void parquet_schema_read(LakeArena *arena, ByteCursor *cursor,
 								const ThriftField *field, ParquetFile *file);
 
-/* dotted path of a field, for messages; in arena */
-extern const char *parquet_field_path(LakeArena *arena,
-									  const ParquetField *field);
 
 /* ---- pages ---- */
 
@@ -337,6 +334,9 @@ extern const LakeVector *leaf_read_flat(LeafReader *leaf, uint32_t count);
  * sink and value_count, valid until the next call.
  */
 extern void leaf_read_levels(LeafReader *leaf, uint32_t rows);
+
+/* CORRUPT if there are rows after those that leaf_read_levels has read */
+extern void leaf_check_end(const LeafReader *leaf);
 
 /*
  * What the two ways of reading share.  leaf_announce gives the header of the

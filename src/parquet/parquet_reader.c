@@ -75,17 +75,21 @@ parquet_reader_begin(ParquetReader *reader, int row_group)
 	lake_frame_pop(&frame);
 }
 
+static uint64_t
+group_rows(const ParquetReader *reader)
+{
+	return (uint64_t) reader->file->row_groups[reader->row_group].rows;
+}
+
 /* moves the position, which must stay in the row group */
 static Column *
 advance(ParquetReader *reader, int index, uint64_t count)
 {
 	Column	   *column = &reader->columns[index];
-	uint64_t	rows;
 
 	if (index < 0 || index >= reader->column_count || reader->row_group < 0)
 		lake_throw(LAKE_ERROR_INTERNAL, "no column %d in a row group", index);
-	rows = (uint64_t) reader->file->row_groups[reader->row_group].rows;
-	if (count > rows - column->position)
+	if (count > group_rows(reader) - column->position)
 		lake_throw(LAKE_ERROR_INTERNAL,
 				   "row group %d has no %llu rows after row %llu",
 				   reader->row_group, (unsigned long long) count,
@@ -98,6 +102,7 @@ const LakeVector *
 parquet_reader_read(ParquetReader *reader, int index, uint32_t count)
 {
 	Column	   *column = advance(reader, index, count);
+	uint64_t	rows = group_rows(reader);
 	const LakeVector *vector;
 	LakeFrame	file_frame;
 	LakeFrame	column_frame;
@@ -112,7 +117,11 @@ parquet_reader_read(ParquetReader *reader, int index, uint32_t count)
 	{
 		lake_arena_reset(column->batch);
 		for (int i = 0; i < column->node->leaf_count; i++)
+		{
 			leaf_read_levels(&column->leaves[i], count);
+			if (count > 0 && column->position == rows)
+				leaf_check_end(&column->leaves[i]);
+		}
 		vector = nested_build(column->batch, column->node, column->leaves,
 							  count);
 	}

@@ -654,13 +654,3 @@ parquet_schema_read(LakeArena *arena, ByteCursor *cursor,
 				   count - builder.next);
 	lake_free(arena, elements);
 }
-
-const char *
-parquet_field_path(LakeArena *arena, const ParquetField *field)
-{
-	const char *path = field->name;
-
-	while ((field = field->parent) != NULL)
-		path = lake_printf(arena, "%s.%s", field->name, path);
-	return path;
-}

@@ -690,6 +690,19 @@ lists_that_go_on_without_an_element_are_refused(LakeArena *arena)
 }
 
 static void
+rows_beyond_the_row_group_are_refused(LakeArena *arena)
+{
+	Draft		draft;
+	ParquetReader *reader;
+
+	draft_begin_list(&draft, arena, 1, 2);
+	put_list(&draft, LEVELS(0, 0), LEVELS(3, 3), INT32S(1, 2));
+	reader = draft_read(&draft);
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "more rows than its row group",
+				 parquet_reader_read(reader, 0, 1));
+}
+
+static void
 leaves_of_one_list_must_have_the_same_length(LakeArena *arena)
 {
 	static const BuildElement elements[] = {
@@ -755,6 +768,7 @@ static const UnitTest tests[] = {
 	UNIT(skipped_v2_pages_of_lists_are_not_looked_at),
 	UNIT(chunks_that_begin_inside_of_a_row_are_refused),
 	UNIT(lists_that_go_on_without_an_element_are_refused),
+	UNIT(rows_beyond_the_row_group_are_refused),
 	UNIT(leaves_of_one_list_must_have_the_same_length)
 };
 
