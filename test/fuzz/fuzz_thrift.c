@@ -41,9 +41,10 @@ walk_value(ByteCursor *cursor, const ThriftField *field)
 			count = thrift_list(cursor, field, &element);
 			for (uint32_t i = 0; i < count; i++)
 			{
+				/* other than a field, a boolean has a byte here */
 				if (element.type == THRIFT_TRUE ||
 					element.type == THRIFT_FALSE)
-					thrift_skip_element(cursor, &element);
+					cursor_u8(cursor);
 				else
 					walk_value(cursor, &element);
 			}
