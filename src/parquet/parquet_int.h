@@ -171,13 +171,47 @@ extern void parquet_chunk_check(const ParquetFile *file, int row_group,
 
 /* ---- schema ---- */
 
+enum
+{
+	REPETITION_REQUIRED,
+	REPETITION_OPTIONAL,
+	REPETITION_REPEATED
+};
+
+/* the older annotation of a map, beside PARQUET_LOGICAL_MAP */
+#define LOGICAL_MAP_KEY_VALUE	(PARQUET_LOGICAL_VARIANT + 1)
+
+/* a schema element as the footer has it */
+typedef struct SchemaElement
+{
+	const char *name;
+	int32_t		physical;		/* -1: a group */
+	int32_t		type_length;
+	int32_t		repetition;
+	int32_t		child_count;
+	int32_t		field_id;
+	int			logical;		/* ParquetLogical, LOGICAL_MAP_KEY_VALUE */
+	int32_t		precision;
+	int32_t		scale;
+	ParquetUnit unit;
+	bool		utc;
+	int32_t		bits;
+	bool		is_signed;
+} SchemaElement;
+
+/* reads the struct at the cursor; name is copied to the arena */
+extern void parquet_element_read(LakeArena *arena, ByteCursor *cursor,
+								 SchemaElement *element);
+
+/* CORRUPT if the annotation of a primitive does not fit its type */
+extern void parquet_element_check(const SchemaElement *element);
+
 /*
  * Reads the footer's list of schema elements and fills the schema's fields of
  * file.
  */
 extern void parquet_schema_read(LakeArena *arena, ByteCursor *cursor,
 								const ThriftField *field, ParquetFile *file);
-
 
 /* ---- pages ---- */
 
