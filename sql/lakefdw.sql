@@ -21,3 +21,15 @@ CREATE FOREIGN DATA WRAPPER lakefdw
   HANDLER lakefdw_handler VALIDATOR lakefdw_validator;
 COMMENT ON FOREIGN DATA WRAPPER lakefdw IS
   'reads Apache Iceberg tables';
+
+CREATE FUNCTION lakefdw_ddl_end() RETURNS event_trigger
+  AS 'MODULE_PATHNAME' LANGUAGE C;
+COMMENT ON FUNCTION lakefdw_ddl_end() IS
+  'gives CREATE FOREIGN TABLE t () the columns of the lake table';
+
+CREATE EVENT TRIGGER lakefdw_ddl_end ON ddl_command_end
+  WHEN TAG IN ('CREATE FOREIGN TABLE')
+  EXECUTE FUNCTION lakefdw_ddl_end();
+ALTER EVENT TRIGGER lakefdw_ddl_end ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER lakefdw_ddl_end IS
+  'gives CREATE FOREIGN TABLE t () the columns of the lake table';

@@ -215,7 +215,4 @@ extern void lakeExplainForeignScan(ForeignScanState *node,
 extern List *lakeImportForeignSchema(ImportForeignSchemaStmt *stmt,
 									 Oid server_oid);
 
-/* CREATE FOREIGN TABLE t () takes the lake's columns */
-extern void import_install_hook(void);
-
 #endif							/* LAKE_FDW_H */

@@ -20,7 +20,6 @@ void
 _PG_init(void)
 {
 	guc_define();
-	import_install_hook();
 }
 
 /*

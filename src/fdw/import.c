@@ -13,19 +13,16 @@
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_foreign_table.h"
-#include "commands/defrem.h"
+#include "commands/event_trigger.h"
+#include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "tcop/utility.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
 #include "fdw/fdw.h"
 #include "metastore/metastore.h"
-#include "server/compat.h"
-
-static ProcessUtility_hook_type next_process_utility = NULL;
 
 /* a lake column as PostgreSQL may have it */
 typedef struct ImportColumn
@@ -346,107 +343,94 @@ lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 
 /* ---- CREATE FOREIGN TABLE t () ---- */
 
-static ColumnDef *
-column_definition(const ImportColumn *column)
-{
-	Oid			type_oid;
-	int32		typmod;
-	ColumnDef  *definition;
-	List	   *options;
-
-	compat_parse_type(column->type, &type_oid, &typmod);
-	definition = makeColumnDef(column->name, type_oid, typmod, InvalidOid);
-	if (column->not_null)
-		definition->constraints = list_make1(compat_not_null());
-	options = list_make1(makeDefElem("field_id",
-									 (Node *) makeString(psprintf("%d",
-																  column->field_id)),
-									 -1));
-	if (strcmp(column->name, column->lake_name) != 0)
-		options = lappend(options,
-						  makeDefElem("column_name",
-									  (Node *) makeString(pstrdup(column->lake_name)),
-									  -1));
-	definition->fdwoptions = options;
-	return definition;
-}
+PG_FUNCTION_INFO_V1(lakefdw_ddl_end);
 
 static bool
-is_our_server(const char *name)
+is_our_server(Oid server_oid)
 {
-	ForeignServer *server = GetForeignServerByName(name, true);
+	ForeignDataWrapper *wrapper =
+		GetForeignDataWrapper(GetForeignServer(server_oid)->fdwid);
 
-	if (server == NULL ||
-		!OidIsValid(GetForeignDataWrapper(server->fdwid)->fdwhandler))
-		return false;
-	return GetFdwRoutineByServerId(server->serverid)->ImportForeignSchema ==
+	return OidIsValid(wrapper->fdwhandler) &&
+		GetFdwRoutine(wrapper->fdwhandler)->ImportForeignSchema ==
 		lakeImportForeignSchema;
 }
 
-static bool
-takes_lake_columns(Node *statement)
+/* the table that the statement made, if it is a lake table without columns */
+static Oid
+find_columnless(Node *statement)
 {
 	CreateForeignTableStmt *create = (CreateForeignTableStmt *) statement;
+	Oid			relid;
 
 	if (!IsA(statement, CreateForeignTableStmt) ||
 		create->base.tableElts != NIL ||
 		create->base.inhRelations != NIL ||
 		create->base.partbound != NULL)
-		return false;
-	if (!is_our_server(create->servername))
-		return false;
-	/* IF NOT EXISTS: an existing table is no reason to read the lake */
-	return !create->base.if_not_exists ||
-		!OidIsValid(RangeVarGetRelid(create->base.relation, NoLock, true));
+		return InvalidOid;
+	relid = get_relname_relid(create->base.relation->relname,
+							  RangeVarGetCreationNamespace(create->base.relation));
+	if (!OidIsValid(relid) || get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
+		get_attname(relid, 1, true) != NULL ||
+		!is_our_server(GetForeignServerIdByRelId(relid)))
+		return InvalidOid;
+	return relid;
 }
 
-/* the statement with the lake's columns, which is what gets stored */
-static void
-add_lake_columns(CreateForeignTableStmt *create)
+static char *
+add_columns_statement(Oid relid)
 {
-	ForeignServer *server = GetForeignServerByName(create->servername, false);
 	LakeTableOptions options;
+	StringInfoData sql;
 	ImportColumn *columns;
+	char	   *name = get_rel_name(relid);
 	int			count;
 
-	if (compat_server_usage_aclcheck(server->serverid,
-									 GetUserId()) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER,
-					   server->servername);
-	/* before anything is read: who may name a file is checked here */
-	options_check(create->options, ForeignTableRelationId);
-	options_read_table(create->options, &options);
-	columns = list_columns(lake_table_open(server->serverid, &options,
-										   GetUserId()),
-						   create->base.relation->relname, &count);
+	options_get_table(relid, &options);
+	columns = list_columns(lake_table_open(GetForeignServerIdByRelId(relid),
+										   &options, GetUserId()),
+						   name, &count);
+	if (count == 0)
+		return NULL;
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "ALTER FOREIGN TABLE %s",
+					 quote_qualified_identifier(
+												get_namespace_name(get_rel_namespace(relid)),
+												name));
 	for (int i = 0; i < count; i++)
-		create->base.tableElts = lappend(create->base.tableElts,
-										 column_definition(&columns[i]));
-}
-
-static void
-process_utility(PlannedStmt *pstmt, const char *query_string,
-				bool read_only_tree, ProcessUtilityContext context,
-				ParamListInfo params, QueryEnvironment *environment,
-				DestReceiver *dest, QueryCompletion *completion)
-{
-	ProcessUtility_hook_type next = next_process_utility != NULL ?
-	next_process_utility : standard_ProcessUtility;
-
-	if (takes_lake_columns(pstmt->utilityStmt))
 	{
-		/* the tree may be a cached plan's */
-		pstmt = copyObject(pstmt);
-		read_only_tree = false;
-		add_lake_columns((CreateForeignTableStmt *) pstmt->utilityStmt);
+		appendStringInfoString(&sql, i == 0 ? " ADD COLUMN " :
+							   ", ADD COLUMN ");
+		append_column(&sql, &columns[i]);
 	}
-	next(pstmt, query_string, read_only_tree, context, params, environment,
-		 dest, completion);
+	return sql.data;
 }
 
-void
-import_install_hook(void)
+/*
+ * An event trigger rather than a utility hook: it works in a session that has
+ * not loaded the library before the statement.
+ */
+Datum
+lakefdw_ddl_end(PG_FUNCTION_ARGS)
 {
-	next_process_utility = ProcessUtility_hook;
-	ProcessUtility_hook = process_utility;
+	Oid			relid;
+	char	   *sql;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by an event trigger",
+						"lakefdw_ddl_end")));
+	if (IsBinaryUpgrade)
+		PG_RETURN_NULL();
+	relid = find_columnless(((EventTriggerData *) fcinfo->context)->parsetree);
+	sql = OidIsValid(relid) ? add_columns_statement(relid) : NULL;
+	if (sql != NULL)
+	{
+		SPI_connect();
+		if (SPI_execute(sql, false, 0) != SPI_OK_UTILITY)
+			elog(ERROR, "cannot add the lake's columns");
+		SPI_finish();
+	}
+	PG_RETURN_NULL();
 }

@@ -120,30 +120,4 @@ compat_server_usage_aclcheck(Oid server_oid, Oid role)
 #endif
 }
 
-/* throws for a type that does not exist */
-static inline void
-compat_parse_type(const char *text, Oid *type_oid, int32 *typmod)
-{
-#if PG_VERSION_NUM >= 160000
-	(void) parseTypeString(text, type_oid, typmod, NULL);
-#else
-	parseTypeString(text, type_oid, typmod, false);
-#endif
-}
-
-/* NOT NULL in a column definition, as the grammar makes it */
-static inline Constraint *
-compat_not_null(void)
-{
-	Constraint *constraint = makeNode(Constraint);
-
-	constraint->contype = CONSTR_NOTNULL;
-	constraint->location = -1;
-	constraint->initially_valid = true;
-#if PG_VERSION_NUM >= 180000
-	constraint->is_enforced = true;
-#endif
-	return constraint;
-}
-
 #endif							/* LAKE_COMPAT_H */
