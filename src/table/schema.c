@@ -139,20 +139,59 @@ find_top_level(const FileSchema *schema, int32_t id)
 	return schema->index[low].position;
 }
 
+static ParquetShape
+wanted_shape(const LakeType *type)
+{
+	switch (type->kind)
+	{
+		case LAKE_STRUCT:
+		case LAKE_VARIANT:
+			return PARQUET_STRUCT;
+		case LAKE_LIST:
+			return PARQUET_LIST;
+		case LAKE_MAP:
+			return PARQUET_MAP;
+		default:
+			return PARQUET_PRIMITIVE;
+	}
+}
+
 static int
-find_child(const FileSchema *schema, const NameMapping *level,
+find_child(const FileSchema *schema, bool by_name, const NameMapping *level,
 		   const ParquetField *parent, const LakeField *wanted)
 {
 	for (int i = 0; i < parent->child_count; i++)
 	{
 		const ParquetField *child = parent->children[i];
 
-		if (schema->ids == FILE_IDS_POSITION ?
-			strcmp(child->name, wanted->name) == 0 :
+		if (by_name ? strcmp(child->name, wanted->name) == 0 :
 			field_id(schema->ids, level, child) == wanted->id)
 			return i;
 	}
 	return -1;
+}
+
+/*
+ * Hive's migration numbers the fields of the mapping in another order than
+ * those of the schema as soon as there are nested ones.  A mapping that would
+ * read a list out of a string is not one of this schema: names decide then.
+ */
+static bool
+names_decide(const FileSchema *schema, const NameMapping *level,
+			 const ParquetField *source, const LakeType *type)
+{
+	if (schema->ids != FILE_IDS_MAPPED)
+		return schema->ids == FILE_IDS_POSITION;
+	for (int i = 0; i < type->field_count; i++)
+	{
+		int			position = find_child(schema, false, level, source,
+										  &type->fields[i]);
+
+		if (position >= 0 && source->children[position]->shape !=
+			wanted_shape(type->fields[i].type))
+			return true;
+	}
+	return false;
 }
 
 static const NameMapping *
@@ -248,12 +287,14 @@ map_struct(ColumnMap *map, LakeArena *arena, const FileSchema *schema,
 		   const NameMapping *level)
 {
 	const LakeType *type = map->field->type;
+	bool		by_name = names_decide(schema, level, map->source, type);
 
 	allocate_children(map, arena, type->field_count);
 	for (int i = 0; i < type->field_count; i++)
 	{
 		const LakeField *field = &type->fields[i];
-		int			position = find_child(schema, level, map->source, field);
+		int			position = find_child(schema, by_name, level, map->source,
+										  field);
 
 		if (position < 0)
 		{
@@ -320,23 +361,6 @@ map_variant(ColumnMap *map, LakeArena *arena)
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "variant column \"%s\" lacks metadata or value",
 				   map->field->name);
-}
-
-static ParquetShape
-wanted_shape(const LakeType *type)
-{
-	switch (type->kind)
-	{
-		case LAKE_STRUCT:
-		case LAKE_VARIANT:
-			return PARQUET_STRUCT;
-		case LAKE_LIST:
-			return PARQUET_LIST;
-		case LAKE_MAP:
-			return PARQUET_MAP;
-		default:
-			return PARQUET_PRIMITIVE;
-	}
 }
 
 /* the recursion is as deep as the wanted type, which LAKE_MAX_TYPE_DEPTH bounds */

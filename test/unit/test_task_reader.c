@@ -445,6 +445,25 @@ a_mapping_alone_gives_the_ids(LakeArena *arena)
 }
 
 static void
+a_mapping_of_another_numbering_gives_way_to_names(LakeArena *arena)
+{
+	/* by the mapping 5 is "x", which is no list */
+	Scan	   *s = scan(arena, "without_ids.parquet",
+						 "{\"id\":3,\"name\":\"s\",\"required\":false,\"type\":"
+						 "{\"type\":\"struct\",\"fields\":["
+						 "{\"id\":5,\"name\":\"l\",\"required\":false,\"type\":"
+						 "{\"type\":\"list\",\"element-id\":7,"
+						 "\"element-required\":false,\"element\":\"int\"}},"
+						 "{\"id\":6,\"name\":\"x\",\"required\":false,\"type\":\"int\"}]}}");
+
+	s->options.name_mapping = mapping(arena,
+									  "[{\"field-id\":3,\"names\":[\"s\"],\"fields\":["
+									  "{\"field-id\":5,\"names\":[\"x\"]},"
+									  "{\"field-id\":6,\"names\":[\"y\"]}]}]");
+	CHECK_STRING(rows(s), "{NULL,10} {NULL,20}");
+}
+
+static void
 a_mapping_is_ignored_where_the_file_has_ids(LakeArena *arena)
 {
 	Scan	   *s = scan(arena, "keys.parquet", ID_NULL "," NAME);
@@ -842,6 +861,7 @@ static const UnitTest tests[] = {
 	UNIT(int96_is_floored_only_when_told_to),
 	UNIT(without_a_mapping_columns_are_numbered),
 	UNIT(a_mapping_alone_gives_the_ids),
+	UNIT(a_mapping_of_another_numbering_gives_way_to_names),
 	UNIT(a_mapping_is_ignored_where_the_file_has_ids),
 	UNIT(reserved_columns_are_made_up),
 	UNIT(stored_row_lineage_comes_first),
