@@ -317,6 +317,73 @@ v2_page_of_nulls_needs_no_values(LakeArena *arena)
 }
 
 static void
+delta_page_of_nulls_needs_no_block(LakeArena *arena)
+{
+	/* nothing at all, and a header of 128 values in 4 miniblocks, 0 in all */
+	static const uint8_t header[] = {0x80, 0x01, 0x04, 0x00, 0x00};
+
+	for (size_t len = 0; len <= sizeof header; len += sizeof header)
+	{
+		Draft		draft;
+		LakeBuffer	content;
+		const LakeVector *vector;
+
+		draft_begin(&draft, arena, optional_int, 4);
+		buffer_init(&content, arena);
+		build_levels(&content, LEVELS(0, 0, 0, 0), 1);
+		buffer_append(&content, header, len);
+		build_page(&draft.out, PAGE_DATA, 4,
+				   PARQUET_ENCODING_DELTA_BINARY_PACKED,
+				   content_of(&content));
+		vector = parquet_reader_read(draft_read(&draft), 0, 4);
+		for (uint32_t i = 0; i < 4; i++)
+			CHECK(vector_is_null(vector, i));
+	}
+}
+
+static void
+row_groups_may_be_more_than_32767(LakeArena *arena)
+{
+	enum
+	{
+		GROUPS = 40000
+	};
+	BuildChunk *chunks = lake_alloc_array(arena, GROUPS, sizeof *chunks);
+	int64_t    *rows = lake_alloc_array(arena, GROUPS, sizeof *rows);
+	BuildFile	build = {0};
+	Draft		draft;
+	ParquetFile *file;
+	ParquetReader *reader;
+
+	/* all row groups share one page */
+	draft_begin(&draft, arena, required_int, 1);
+	put_plain(&draft, INT32S(42));
+	draft.chunks[0].size = (int64_t) draft.out.len - 4;
+	for (int i = 0; i < GROUPS; i++)
+	{
+		chunks[i] = draft.chunks[0];
+		rows[i] = 1;
+	}
+	build.elements = draft.elements;
+	build.element_count = 2;
+	build.chunks = chunks;
+	build.leaf_count = 1;
+	build.group_rows = rows;
+	build.group_count = GROUPS;
+	build.rows = GROUPS;
+	file = parquet_file_open(arena, build_finish(&draft.out, &build));
+	CHECK_INT(parquet_file_rows(file), GROUPS);
+	CHECK_INT(parquet_file_row_groups(file), GROUPS);
+	CHECK_INT(parquet_row_group_first_row(file, GROUPS - 1), GROUPS - 1);
+	reader = parquet_reader_create(arena, file, file->fields, 1);
+	for (int i = 0; i < GROUPS; i += 999)
+	{
+		parquet_reader_begin(reader, i);
+		CHECK_INT(int32_at(parquet_reader_read(reader, 0, 1), 0), 42);
+	}
+}
+
+static void
 bytes_of_all_pages_stay_valid_in_a_vector(LakeArena *arena)
 {
 	BuildElement column = {.physical = PARQUET_BYTE_ARRAY};
@@ -750,6 +817,8 @@ static const UnitTest tests[] = {
 	UNIT(skipped_pages_are_not_looked_at),
 	UNIT(skipping_to_the_end_touches_nothing),
 	UNIT(v2_page_of_nulls_needs_no_values),
+	UNIT(delta_page_of_nulls_needs_no_block),
+	UNIT(row_groups_may_be_more_than_32767),
 	UNIT(bytes_of_all_pages_stay_valid_in_a_vector),
 	UNIT(decimals_in_dictionaries_are_converted),
 	UNIT(codes_outside_of_the_dictionary_are_refused),
