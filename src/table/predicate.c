@@ -166,6 +166,7 @@ normalize_like(LakeArena *arena, Predicate *leaf)
 	LikePattern *pattern = like_compile(arena, leaf->values[0].bytes);
 	LikePiece  *first = pattern->pieces;
 
+	leaf->like = pattern;
 	if (pattern->count == 1 && first->any == NULL)
 	{
 		leaf->op = leaf->op == PREDICATE_LIKE ? PREDICATE_EQ : PREDICATE_NE;

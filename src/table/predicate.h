@@ -50,6 +50,7 @@ struct Predicate
 	LakeValue  *values;
 	/* set by predicate_normalize */
 	int			leaf_index;		/* 0.. over the tree's leaves */
+	const struct LikePattern *like; /* LIKE, NOT LIKE: values[0] compiled */
 };
 
 /* constructors; children and values are borrowed, the node is in arena */

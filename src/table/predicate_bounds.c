@@ -176,10 +176,9 @@ starts_with(LakeBytes text, LakeBytes prefix)
 
 /* texts that begin with prefix lie between it and the end of its extensions */
 static bool
-may_match_like(const Predicate *leaf, const KnownBounds *known,
-			   const LikePattern *pattern)
+may_match_like(const Predicate *leaf, const KnownBounds *known)
 {
-	LakeValue	prefix = {.bytes = like_prefix(pattern)};
+	LakeValue	prefix = {.bytes = like_prefix(leaf->like)};
 
 	return !upper_is_below(leaf, known, &prefix, false) &&
 		(!lower_is_above(leaf, known, &prefix, false) ||
@@ -187,14 +186,14 @@ may_match_like(const Predicate *leaf, const KnownBounds *known,
 }
 
 static bool
-may_match_not_like(const KnownBounds *known, const LikePattern *pattern)
+may_match_not_like(const Predicate *leaf, const KnownBounds *known)
 {
-	LakeBytes	prefix = like_prefix(pattern);
+	LakeBytes	prefix = like_prefix(leaf->like);
 
 	if (known->is_one_value)
-		return !like_matches(pattern, known->bounds.lower.bytes);
+		return !like_matches(leaf->like, known->bounds.lower.bytes);
 	/* what lies between two extensions of a prefix is one itself */
-	return !like_is_prefix(pattern) || !known->bounds.has_lower ||
+	return !like_is_prefix(leaf->like) || !known->bounds.has_lower ||
 		!known->bounds.has_upper ||
 		!starts_with(known->bounds.lower.bytes, prefix) ||
 		!starts_with(known->bounds.upper.bytes, prefix);
@@ -204,9 +203,6 @@ static bool
 leaf_may_match(const Predicate *leaf, BoundsLookup lookup, void *arg)
 {
 	KnownBounds known;
-	LakeArena  *scratch;
-	LikePattern *pattern;
-	bool		result;
 
 	memset(&known, 0, sizeof known);
 	if (!lookup(arg, leaf->field_id, leaf->type, &known.bounds))
@@ -225,16 +221,9 @@ leaf_may_match(const Predicate *leaf, BoundsLookup lookup, void *arg)
 		case PREDICATE_NOT_IN:
 			return may_match_not_in(leaf, &known);
 		case PREDICATE_LIKE:
+			return may_match_like(leaf, &known);
 		case PREDICATE_NOT_LIKE:
-			if (!known.bounds.has_lower && !known.bounds.has_upper)
-				return true;
-			scratch = lake_arena_create(NULL, "like pattern");
-			pattern = like_compile(scratch, leaf->values[0].bytes);
-			result = leaf->op == PREDICATE_LIKE ?
-				may_match_like(leaf, &known, pattern) :
-				may_match_not_like(&known, pattern);
-			lake_arena_destroy(scratch);
-			return result;
+			return may_match_not_like(leaf, &known);
 		default:
 			return may_match_comparison(leaf, &known);
 	}

@@ -225,8 +225,7 @@ project_truncated_like(const Projection *projection)
 {
 	size_t		width = (size_t) projection->field->transform.parameter;
 	bool		is_like = projection->leaf->op == PREDICATE_LIKE;
-	LikePattern *pattern = like_compile(projection->arena,
-										projection->leaf->values[0].bytes);
+	const LikePattern *pattern = projection->leaf->like;
 	LakeValue	prefix = {.bytes = like_prefix(pattern)};
 	size_t		kept = text_prefix(prefix.bytes, width);
 

@@ -327,6 +327,9 @@ predicate_term_init(PredicateTerm *term, LakeArena *arena,
 					const Predicate *leaf, VectorLayout layout)
 {
 	memset(term, 0, sizeof *term);
+	if (leaf->op >= PREDICATE_LIKE && leaf->like == NULL)
+		lake_throw(LAKE_ERROR_INTERNAL,
+				   "a predicate that is not normalised was evaluated");
 	if (value_form(leaf->type) == VALUE_NONE || leaf->value_count < 1)
 		lake_throw(LAKE_ERROR_INTERNAL,
 				   "a predicate compares values that have no order");
@@ -344,7 +347,7 @@ predicate_term_init(PredicateTerm *term, LakeArena *arena,
 			/* fall through */
 		case PREDICATE_LIKE:
 			term->filter = like_bytes;
-			term->like = like_compile(arena, leaf->values[0].bytes);
+			term->like = leaf->like;
 			break;
 		default:
 			init_comparison(term, leaf, layout);
