@@ -114,6 +114,14 @@ time_datum(int64 usecs)
 	return TimeADTGetDatum(usecs);
 }
 
+static pg_noinline void
+throw_timestamp_range(int64 value, const char *unit)
+{
+	lake_throw(LAKE_ERROR_DATETIME,
+			   "timestamp %lld %s from 1970-01-01 is out of range",
+			   (long long) value, unit);
+}
+
 static inline Datum
 timestamp_datum(int64 usecs)
 {
@@ -121,9 +129,7 @@ timestamp_datum(int64 usecs)
 
 	if (unlikely(pg_sub_s64_overflow(usecs, USECS_1970_TO_2000, &timestamp) ||
 				 !IS_VALID_TIMESTAMP(timestamp)))
-		lake_throw(LAKE_ERROR_DATETIME,
-				   "timestamp %lld microseconds from 1970-01-01 is out of range",
-				   (long long) usecs);
+		throw_timestamp_range(usecs, "microseconds");
 	return TimestampGetDatum(timestamp);
 }
 
@@ -146,7 +152,7 @@ date_as_timestamp_datum(int64 days)
 	int64		usecs;
 
 	if (unlikely(pg_mul_s64_overflow(days, USECS_PER_DAY, &usecs)))
-		usecs = PG_INT64_MAX;
+		throw_timestamp_range(days, "days");
 	return timestamp_datum(usecs);
 }
 
