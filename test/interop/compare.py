@@ -21,8 +21,9 @@ import uuid
 import write_lake
 
 WAREHOUSE, JAR, PSQL, SAMPLE = sys.argv[1:5]
-# data files that lakefdw refuses: the refusal is the expected outcome
-REFUSED = {"cases.orc_files": "ORC", "cases.avro_files": "Avro"}
+# what lakefdw refuses to read: the refusal is the expected outcome
+REFUSED = {"cases.orc_files": "ORC", "cases.avro_files": "Avro",
+           "py.odd": "UTF-8"}
 SEED = int(os.environ.get("INTEROP_SEED", "20260301"))
 
 passed, failed = 0, []

@@ -554,6 +554,55 @@ def pyiceberg_tables():
         update.add_column("t", StringType())
     with table.update_schema() as update:
         update.rename_column("amount", "total")
+    odd_values(catalog)
+
+
+def odd_values(catalog):
+    """One value a row that files can hold and a reader must not show."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyiceberg.schema import Schema
+    from pyiceberg.types import (
+        DateType, DecimalType, IntegerType, ListType, NestedField, StringType,
+        TimeType, TimestampType)
+
+    def column(kind, width, values):
+        """a column of any bits, row ids to integers; the others are zero"""
+        bits = b"".join(values.get(i, 0).to_bytes(width, "little", signed=True)
+                        for i in range(1, 13))
+        return pa.Array.from_buffers(kind, 12, [None, pa.py_buffer(bits)])
+
+    def texts(values):
+        parts = [values.get(i, b"") for i in range(1, 13)]
+        offsets = [sum(map(len, parts[:i])) for i in range(13)]
+        return pa.Array.from_buffers(
+            pa.string(), 12,
+            [None, pa.py_buffer(b"".join(i.to_bytes(4, "little")
+                                         for i in offsets)),
+             pa.py_buffer(b"".join(parts))])
+
+    directory = WAREHOUSE + "/py/odd/data"
+    os.makedirs(directory)
+    data = pa.table({
+        "id": pa.array(range(1, 13), pa.int32()),
+        "s": texts({2: b"caf\xe9", 3: b"a\0b"}),
+        "da": column(pa.date32(), 4, {4: 2**31 - 1, 5: -2**31}),
+        "ts": column(pa.timestamp("us"), 8, {6: 2**63 - 1, 7: -2**63}),
+        "ti": column(pa.time64("us"), 8, {8: 86400000001, 9: -1}),
+        "n": column(pa.decimal128(9, 2), 16, {10: 10**9, 11: -10**9}),
+        "l": pa.ListArray.from_arrays(pa.array(range(13), pa.int32()),
+                                      texts({12: b"\xc0\x80"}))})
+    pq.write_table(data, directory + "/odd.parquet", write_statistics=False)
+    table = catalog.create_table("py.odd", schema=Schema(
+        NestedField(1, "id", IntegerType()),
+        NestedField(2, "s", StringType()),
+        NestedField(3, "da", DateType()),
+        NestedField(4, "ts", TimestampType()),
+        NestedField(5, "ti", TimeType()),
+        NestedField(6, "n", DecimalType(9, 2)),
+        NestedField(7, "l", ListType(8, StringType(),
+                                     element_required=False))))
+    table.add_files(["file://%s/odd.parquet" % directory])
 
 
 def main():
