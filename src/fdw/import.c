@@ -363,7 +363,8 @@ find_columnless(Node *statement)
 	CreateForeignTableStmt *create = (CreateForeignTableStmt *) statement;
 	Oid			relid;
 
-	if (!IsA(statement, CreateForeignTableStmt) ||
+	/* pg_upgrade restores what was there and touches nothing outside */
+	if (!IsA(statement, CreateForeignTableStmt) || IsBinaryUpgrade ||
 		create->base.tableElts != NIL ||
 		create->base.inhRelations != NIL ||
 		create->base.partbound != NULL)
