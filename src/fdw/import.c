@@ -363,8 +363,7 @@ find_columnless(Node *statement)
 	CreateForeignTableStmt *create = (CreateForeignTableStmt *) statement;
 	Oid			relid;
 
-	/* pg_upgrade restores what was there and touches nothing outside */
-	if (!IsA(statement, CreateForeignTableStmt) || IsBinaryUpgrade ||
+	if (!IsA(statement, CreateForeignTableStmt) ||
 		create->base.tableElts != NIL ||
 		create->base.inhRelations != NIL ||
 		create->base.partbound != NULL)
