@@ -192,6 +192,14 @@ check_block_end(const AvroDecoder *decoder, const uint8_t *start, int64_t size,
 				   (long long) size);
 }
 
+/* called for each item: a block may have many millions */
+static inline void
+check_items(uint64_t left)
+{
+	if (left % ITEMS_PER_CHECK == 0)
+		lake_check_interrupts();
+}
+
 static const uint8_t *
 skip_items(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op)
 {
@@ -221,11 +229,15 @@ skip_items(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op)
 				break;
 			case AVRO_ITEM_BYTES:
 				for (; count > 0; count--)
+				{
+					check_items(count);
 					pos = skip_bytes(decoder, pos);
+				}
 				break;
 			case AVRO_ITEM_INT_BYTES:
 				for (; count > 0; count--)
 				{
+					check_items(count);
 					pos = skip_varint(decoder, pos);
 					pos = skip_bytes(decoder, pos);
 				}
@@ -234,8 +246,7 @@ skip_items(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op)
 			case AVRO_ITEM_ANY:
 				for (; count > 0; count--)
 				{
-					if (count % ITEMS_PER_CHECK == 0)
-						lake_check_interrupts();
+					check_items(count);
 					pos = run(decoder, pos, body, NULL);
 				}
 				break;
@@ -295,7 +306,10 @@ read_list(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op,
 		items = add_items(decoder, (size_t) count * width);
 		slot->list.count += (size_t) count * width;
 		for (; count > 0; count--, items += width)
+		{
+			check_items(count);
 			pos = run(decoder, pos, op + 1, items);
+		}
 		check_block_end(decoder, start, size, pos);
 	}
 }
@@ -340,6 +354,7 @@ find_entries(AvroDecoder *decoder, const uint8_t *pos, const AvroOp *op,
 			AvroSlot	entry[2] = {{.kind = AVRO_NULL}};
 			AvroSlot   *found;
 
+			check_items(count);
 			if (op->shape == AVRO_ITEM_INT_BYTES)
 			{
 				size_t		length;
