@@ -211,6 +211,48 @@ extern int	value_compare_double(double a, double b);
 /* unsigned bytes, the shorter one first */
 extern int	value_compare_bytes(LakeBytes a, LakeBytes b);
 
+/* ---- reader_column.c ---- */
+
+/* a column of a task reader; all but field is of the current task */
+typedef struct ReaderColumn
+{
+	const LakeField *field;
+	ColumnMap	map;
+	VectorConverter *converter;
+	int			parquet_column; /* of the Parquet reader, -1: none */
+	/*
+	 * Rows have numbers: first_number + position * step, but for those where
+	 * the file has a stored one.
+	 */
+	bool		is_numbered;
+	int			step;			/* 0 or 1 */
+	int64_t		first_number;
+	int64_t    *numbers;		/* BATCH_MAX_ROWS */
+	LakeVector	synthesised;
+	/* of the current batch, NULL: not loaded */
+	const LakeVector *vector;
+} ReaderColumn;
+
+/*
+ * Resolves column->field; the rest was zero.  The caller sets parquet_column
+ * where map.source is not NULL.
+ */
+extern void reader_column_begin(ReaderColumn *column, LakeArena *arena,
+								const FileSchema *schema, const ScanTask *task,
+								bool truncate_nanoseconds);
+/*
+ * What is known of the column in a row group.  The caller has set bounds to
+ * nothing known but value_count, and nan_count 0 for types without NaN; false:
+ * nothing else is known.
+ */
+extern bool reader_column_bounds(const ReaderColumn *column, LakeArena *arena,
+								 const FileSchema *schema, int row_group,
+								 LakeBounds *bounds);
+/* sets vector to count rows from start in the row group */
+extern void reader_column_load(ReaderColumn *column, ParquetReader *parquet,
+							   int64_t group_first, int64_t start,
+							   uint32_t count);
+
 /* ---- delete_scan.c ---- */
 
 /* a delete file being read */

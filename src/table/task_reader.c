@@ -18,28 +18,6 @@
 #include "table/deletes.h"
 #include "table/table_int.h"
 
-typedef enum ColumnKind
-{
-	COLUMN_STORED,				/* or the same value in every row */
-	COLUMN_POSITION,			/* row number in the file */
-	COLUMN_ROW_ID,				/* stored, else first row id + position */
-	COLUMN_SEQUENCE				/* stored, else the file's */
-} ColumnKind;
-
-typedef struct ReaderColumn
-{
-	const LakeField *field;
-	/* of the current task */
-	ColumnKind	kind;
-	ColumnMap	map;
-	VectorConverter *converter;
-	int			parquet_column; /* of the Parquet reader, -1: none */
-	int64_t    *numbers;		/* synthesised values */
-	LakeVector	synthesised;
-	/* of the current batch; NULL: not loaded */
-	const LakeVector *vector;
-} ReaderColumn;
-
 /* a set of delete keys and where its parts come from */
 typedef struct ReaderKeys
 {
@@ -162,106 +140,10 @@ task_reader_create(LakeArena *arena, const TaskReaderOptions *options)
 /* ---- columns of a task ---- */
 
 static void
-map_string(ColumnMap *map, const LakeField *field, const char *text)
+begin_column(TaskReader *reader, ReaderColumn *column)
 {
-	LakeValue	value = {.bytes = {(const uint8_t *) text, strlen(text)}};
-
-	column_map_constant(map, field, &value);
-}
-
-static void
-map_number(ColumnMap *map, const LakeField *field, int64_t number)
-{
-	LakeValue	value = {.i = number};
-
-	column_map_constant(map, field, &value);
-}
-
-/* _row_id and its like: stored values come first, where the file has some */
-static void
-map_lineage(TaskReader *reader, ReaderColumn *column, ColumnKind kind)
-{
-	LakeValue	null = {.is_null = true};
-
-	if (reader->task->first_row_id < 0)
-	{
-		column_map_constant(&column->map, column->field, &null);
-		return;
-	}
-	if (column_map_resolve(&column->map, reader->task_arena, reader->schema,
-						   column->field))
-		column->kind = kind;
-	else if (kind == COLUMN_SEQUENCE)
-		map_number(&column->map, column->field,
-				   reader->task->sequence_number);
-	else
-	{
-		column->kind = kind;
-		column_map_constant(&column->map, column->field, &null);
-	}
-}
-
-/* the value of an identity partition of the column, if the file has one */
-static bool
-map_partition(const TaskReader *reader, ReaderColumn *column)
-{
-	const LakePartitionSpec *spec = reader->task->spec;
-
-	if (spec == NULL || reader->task->partition == NULL ||
-		vector_layout_width(lake_type_layout(column->field->type)) == 0)
-		return false;
-	for (int i = 0; i < spec->field_count; i++)
-	{
-		const PartitionField *field = &spec->fields[i];
-
-		if (field->source_id != column->field->id ||
-			field->transform.kind != TRANSFORM_IDENTITY ||
-			field->result_type == NULL)
-			continue;
-		column_map_constant(&column->map, column->field,
-							&reader->task->partition[i]);
-		return true;
-	}
-	return false;
-}
-
-static void
-map_column(TaskReader *reader, ReaderColumn *column)
-{
-	const LakeField *field = column->field;
-
-	column->kind = COLUMN_STORED;
-	switch (field->id)
-	{
-		case LAKE_FIELD_FILE:
-			map_string(&column->map, field, reader->task->path);
-			break;
-		case LAKE_FIELD_POS:
-			column->kind = COLUMN_POSITION;
-			break;
-		case LAKE_FIELD_SPEC_ID:
-			map_number(&column->map, field, reader->task->spec == NULL ? 0 :
-					   reader->task->spec->id);
-			break;
-		case LAKE_FIELD_ROW_ID:
-			map_lineage(reader, column, COLUMN_ROW_ID);
-			break;
-		case LAKE_FIELD_SEQUENCE:
-			map_lineage(reader, column, COLUMN_SEQUENCE);
-			break;
-		default:
-			if (!column_map_resolve(&column->map, reader->task_arena,
-									reader->schema, field) &&
-				!map_partition(reader, column))
-				column_map_absent(&column->map, reader->task_arena, field);
-	}
-	if (column->kind != COLUMN_POSITION)
-		column->converter =
-			vector_converter_create(reader->task_arena, &column->map,
-									reader->options.truncate_nanoseconds);
-	if (column->kind != COLUMN_STORED)
-		column->numbers = lake_alloc_array(reader->task_arena, BATCH_MAX_ROWS,
-										   sizeof(int64_t));
+	reader_column_begin(column, reader->task_arena, reader->schema,
+						reader->task, reader->options.truncate_nanoseconds);
 }
 
 static bool
@@ -285,7 +167,7 @@ key_column(TaskReader *reader, const KeyPart *part)
 				return i;
 	column = &reader->columns[reader->column_count];
 	column->field = part->column;
-	map_column(reader, column);
+	begin_column(reader, column);
 	return reader->column_count++;
 }
 
@@ -320,7 +202,7 @@ begin_columns(TaskReader *reader)
 	for (int i = 0; i < reader->fixed_count; i++)
 	{
 		reader->columns[i].field = reader->fixed[i];
-		map_column(reader, &reader->columns[i]);
+		begin_column(reader, &reader->columns[i]);
 	}
 	reader->keys = lake_alloc_array(arena, (size_t) reader->deletes.key_count,
 									sizeof(ReaderKeys));
@@ -408,81 +290,20 @@ find_column(TaskReader *reader, int32_t field_id)
 			   (int) field_id);
 }
 
-static void
-constant_bounds(const ReaderColumn *column, LakeBounds *bounds)
-{
-	const LakeValue *value = &column->map.constant;
-
-	if (column->map.is_null)
-	{
-		bounds->null_count = bounds->value_count;
-		return;
-	}
-	bounds->null_count = 0;
-	if (bounds->nan_count < 0)
-		bounds->nan_count = value->d != value->d ? bounds->value_count : 0;
-	if (bounds->nan_count > 0)
-		return;
-	bounds->has_lower = bounds->has_upper = true;
-	bounds->lower = bounds->upper = *value;
-}
-
-static void
-number_bounds(const TaskReader *reader, int64_t first, LakeBounds *bounds)
-{
-	bounds->null_count = 0;
-	bounds->has_lower = !__builtin_add_overflow(first, reader->group_first,
-												&bounds->lower.i);
-	bounds->has_upper = bounds->has_lower &&
-		!__builtin_add_overflow(bounds->lower.i, reader->group_rows - 1,
-								&bounds->upper.i);
-}
-
-static void
-stored_bounds(TaskReader *reader, ReaderColumn *column, LakeBounds *bounds)
-{
-	ParquetStatistics statistics;
-
-	parquet_statistics_get(reader->schema->parquet, reader->bounds_arena,
-						   reader->row_group, column->map.source, &statistics);
-	bounds->value_count = statistics.value_count;
-	bounds->null_count = statistics.null_count;
-	if (statistics.has_min)
-		bounds->has_lower = vector_converter_value(column->converter,
-												   &statistics.bounds, 0,
-												   &bounds->lower);
-	if (statistics.has_max)
-		bounds->has_upper = vector_converter_value(column->converter,
-												   &statistics.bounds, 1,
-												   &bounds->upper);
-}
-
 static bool
 row_group_bounds(void *arg, int32_t field_id, const LakeType *type,
 				 LakeBounds *bounds)
 {
 	TaskReader *reader = arg;
-	ReaderColumn *column = find_column(reader, field_id);
-	bool		has_nan = type->kind == LAKE_FLOAT ||
-		type->kind == LAKE_DOUBLE;
 
 	memset(bounds, 0, sizeof *bounds);
 	bounds->value_count = reader->group_rows;
 	bounds->null_count = -1;
-	bounds->nan_count = has_nan ? -1 : 0;
-	if (vector_layout_width(lake_type_layout(column->field->type)) == 0)
-		return false;
-	if (column->kind == COLUMN_POSITION)
-		number_bounds(reader, 0, bounds);
-	else if (column->kind == COLUMN_ROW_ID && column->map.source == NULL)
-		number_bounds(reader, reader->task->first_row_id, bounds);
-	else if (column->kind != COLUMN_STORED)
-		return false;
-	else if (column->map.source == NULL)
-		constant_bounds(column, bounds);
-	else
-		stored_bounds(reader, column, bounds);
-	return true;
+	bounds->nan_count = type->kind == LAKE_FLOAT ||
+		type->kind == LAKE_DOUBLE ? -1 : 0;
+	return reader_column_bounds(find_column(reader, field_id),
+								reader->bounds_arena, reader->schema,
+								reader->row_group, bounds);
 }
 
 /* moves to the next row group that may have rows; false at the file's end */
@@ -526,77 +347,12 @@ next_row_group(TaskReader *reader)
 /* ---- batches ---- */
 
 static const LakeVector *
-number_vector(ReaderColumn *column, uint32_t count)
-{
-	column->synthesised.layout = VECTOR_I64;
-	column->synthesised.count = count;
-	column->synthesised.values = column->numbers;
-	return &column->synthesised;
-}
-
-/* numbers first, first + step, ..., but for the rows where stored has one */
-static const LakeVector *
-merge_numbers(ReaderColumn *column, const LakeVector *stored, uint64_t first,
-			  uint64_t step, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		column->numbers[i] = (int64_t) (first + i * step);
-	if (column->map.source != NULL)
-		for (uint32_t i = 0; i < count; i++)
-			if (!vector_is_null(stored, i))
-				column->numbers[i] = *(const int64_t *) vector_value(stored, i);
-	return number_vector(column, count);
-}
-
-static const LakeVector *
-read_stored(TaskReader *reader, ReaderColumn *column)
-{
-	uint64_t	start = (uint64_t) reader->batch_start;
-	uint64_t	passed = parquet_reader_position(reader->parquet,
-												 column->parquet_column);
-
-	if (passed < start)
-		parquet_reader_skip(reader->parquet, column->parquet_column,
-							start - passed);
-	return parquet_reader_read(reader->parquet, column->parquet_column,
-							   reader->batch_rows);
-}
-
-static const LakeVector *
 load_column(TaskReader *reader, ReaderColumn *column)
 {
-	uint64_t	position = (uint64_t) (reader->group_first +
-									   reader->batch_start);
-	const LakeVector *vector = NULL;
-
-	if (column->vector != NULL)
-		return column->vector;
-	if (column->parquet_column >= 0)
-		vector = read_stored(reader, column);
-	if (column->converter != NULL)
-		vector = vector_converter_apply(column->converter, vector,
-										reader->batch_rows);
-	switch (column->kind)
-	{
-		case COLUMN_STORED:
-			break;
-		case COLUMN_POSITION:
-			vector = merge_numbers(column, NULL, position, 1,
-								   reader->batch_rows);
-			break;
-		case COLUMN_ROW_ID:
-			position += (uint64_t) reader->task->first_row_id;
-			vector = merge_numbers(column, vector, position, 1,
-								   reader->batch_rows);
-			break;
-		case COLUMN_SEQUENCE:
-			vector = merge_numbers(column, vector, (uint64_t)
-								   reader->task->sequence_number, 0,
-								   reader->batch_rows);
-			break;
-	}
-	column->vector = vector;
-	return vector;
+	if (column->vector == NULL)
+		reader_column_load(column, reader->parquet, reader->group_first,
+						   reader->batch_start, reader->batch_rows);
+	return column->vector;
 }
 
 static const LakeVector *
