@@ -1,6 +1,7 @@
 -- a pushed qual keeps the rows that PostgreSQL's own evaluation keeps
 CREATE SCHEMA pushdown;
 SET search_path = pushdown, py, cases, transforms;
+\set SHOW_CONTEXT never
 
 -- the plan without what depends on the files' metadata
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
