@@ -75,6 +75,9 @@ WHERE c.id < 3;
 PREPARE counting AS SELECT count(*) FROM leaf;
 EXECUTE counting;
 EXECUTE counting;
+SELECT sum(count(*)) OVER () FROM leaf;
+SELECT count(*), generate_series(1, 2) FROM leaf;
+SELECT count(*) FROM leaf LIMIT 0;
 -- nothing else is answered that way
 SELECT * FROM plan('SELECT count(v) FROM some_nulls');
 SELECT * FROM plan('SELECT count(*) FROM some_nulls WHERE id > 1');
@@ -82,8 +85,30 @@ SELECT * FROM plan('SELECT count(DISTINCT id) FROM some_nulls');
 SELECT * FROM plan('SELECT count(*) FILTER (WHERE v > 1) FROM some_nulls');
 SELECT * FROM plan('SELECT count(*) FROM some_nulls HAVING count(*) > 100');
 SELECT * FROM plan('SELECT count(*) FROM some_nulls GROUP BY id');
+SELECT * FROM plan(
+    'SELECT count(*) FROM some_nulls WHERE now() < ''2000-01-01 UTC''');
 SELECT count(*) FROM some_nulls WHERE random() < 0;
+SELECT count(*) FROM some_nulls WHERE now() < '2000-01-01';
 SELECT count(*) FROM some_nulls HAVING count(*) > 100;
+
+-- estimates: rows of the snapshot, and after ANALYZE those of a sample
+CREATE FUNCTION estimate(query text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN plan->0->'Plan'->>'Plan Rows';
+END $$;
+SELECT estimate('SELECT FROM orders'), estimate('SELECT FROM pos_deletes'),
+    estimate('SELECT FROM empty'),
+    estimate('SELECT FROM orders WHERE status = ''open''');
+ANALYZE orders, eq_many, empty;
+SELECT relname, reltuples FROM pg_class
+WHERE relname IN ('orders', 'eq_many', 'empty') ORDER BY 1;
+SELECT attname, null_frac, n_distinct FROM pg_stats
+WHERE tablename = 'orders' AND attname IN ('id', 'status') ORDER BY 1;
+SELECT estimate('SELECT FROM orders'),
+    estimate('SELECT FROM orders WHERE status = ''open'''),
+    estimate('SELECT FROM orders WHERE ordered_at > ''2026-03-06 UTC''');
 
 -- partitioned with local tables
 CREATE TABLE history (id bigint, customer_id int, status text,

@@ -90,8 +90,9 @@ estimate_table(LakePlan *plan)
 		rows = bytes > 0 ? bytes / BYTES_PER_UNKNOWN_ROW : 1000;
 	if (bytes < 0)
 		bytes = rows * BYTES_PER_UNKNOWN_ROW;
-	plan->table_rows = rows;
-	plan->planned_rows = rows;
+	rows -= Max(snapshot->total_position_deletes, 0);
+	plan->table_rows = Max(rows, 0);
+	plan->planned_rows = plan->table_rows;
 	plan->planned_files = Max(files, 1);
 	plan->planned_bytes = bytes;
 	plan->counts_rows = snapshot->total_position_deletes == 0 &&
@@ -140,7 +141,7 @@ column_share(const RelOptInfo *baserel, const LakePlan *plan)
 {
 	Bitmapset  *attnums = read_attnums(baserel, plan);
 	bool		whole_row =
-	bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attnums);
+		bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, attnums);
 	double		total = 0;
 	double		wanted = 0;
 

@@ -66,7 +66,7 @@ typedef struct LakePlan
 	Bitmapset  *attnums;		/* that the scan must return, offset by
 								 * FirstLowInvalidHeapAttributeNumber */
 	/* cost.c's */
-	double		table_rows;		/* of the snapshot, before deletes */
+	double		table_rows;		/* of the snapshot */
 	double		planned_rows;	/* of files that constants do not prune */
 	double		planned_files;
 	double		planned_bytes;	/* size of those files */
@@ -191,6 +191,15 @@ extern void lakeEndForeignScan(ForeignScanState *node);
  */
 extern void scan_bind(LakeScan *scan);
 
+/*
+ * A reader of a relation's files with the fields as its columns, which are
+ * borrowed, as is the normalised predicate (NULL: all rows).
+ */
+extern TaskReader *scan_reader_create(LakeArena *arena,
+									  const LakeRelation *relation,
+									  const LakeField *const *fields,
+									  int count, const Predicate *predicate);
+
 /* makes Datums of a column of the current run */
 extern void scan_convert_column(LakeScan *scan, ScanColumn *column);
 
@@ -209,6 +218,12 @@ extern TupleTableSlot *scan_slot_create(LakeScan *scan);
 
 extern void lakeExplainForeignScan(ForeignScanState *node,
 								   struct ExplainState *es);
+
+/* ---- analyze.c ---- */
+
+extern bool lakeAnalyzeForeignTable(Relation relation,
+									AcquireSampleRowsFunc *func,
+									BlockNumber *total_pages);
 
 /* ---- import.c ---- */
 

@@ -54,6 +54,7 @@ lakefdw_handler(PG_FUNCTION_ARGS)
 
 	routine->GetForeignRowMarkType = lakeGetForeignRowMarkType;
 	routine->ExplainForeignScan = lakeExplainForeignScan;
+	routine->AnalyzeForeignTable = lakeAnalyzeForeignTable;
 	routine->ImportForeignSchema = lakeImportForeignSchema;
 
 	PG_RETURN_POINTER(routine);

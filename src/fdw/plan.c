@@ -207,7 +207,7 @@ attnum_list(const LakePlan *plan)
 {
 	List	   *attnums = NIL;
 	bool		whole_row =
-	bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, plan->attnums);
+		bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, plan->attnums);
 
 	for (int i = 0; i < plan->relation->column_count; i++)
 	{

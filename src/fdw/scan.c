@@ -275,28 +275,38 @@ unbind(LakeScan *scan)
 
 /* ---- rows ---- */
 
-static void
-create_reader(LakeScan *scan)
+TaskReader *
+scan_reader_create(LakeArena *arena, const LakeRelation *relation,
+				   const LakeField *const *fields, int count,
+				   const Predicate *predicate)
 {
-	LakeArena  *arena = lake_arena_of(scan->bind_context);
-	const LakeRelation *relation = scan->relation;
-	const LakeField **fields = lake_alloc_array(arena, scan->column_count + 1,
-												sizeof *fields);
 	TaskReaderOptions options = {
 		.store = relation->store,
 		.schema = relation->schema,
 		.schema_count = relation->table->schema_count,
 		.schemas = relation->table->schemas,
-		.column_count = scan->column_count,
+		.column_count = count,
 		.columns = fields,
-		.predicate = scan->predicate,
+		.predicate = predicate,
 		.name_mapping = relation->table->name_mapping,
 		.truncate_nanoseconds = lake_truncate_nanoseconds,
 	};
 
+	return task_reader_create(arena, &options);
+}
+
+static void
+create_reader(LakeScan *scan)
+{
+	LakeArena  *arena = lake_arena_of(scan->bind_context);
+	const LakeColumn *columns = scan->relation->columns;
+	const LakeField **fields = lake_alloc_array(arena, scan->column_count + 1,
+												sizeof *fields);
+
 	for (int i = 0; i < scan->column_count; i++)
-		fields[i] = relation->columns[scan->columns[i].attribute].field;
-	scan->reader = task_reader_create(arena, &options);
+		fields[i] = columns[scan->columns[i].attribute].field;
+	scan->reader = scan_reader_create(arena, scan->relation, fields,
+									  scan->column_count, scan->predicate);
 }
 
 /*
