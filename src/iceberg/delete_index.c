@@ -315,12 +315,17 @@ void
 delete_index_add(DeleteIndex *index, const ManifestEntry *manifest_entry,
 				 Partition *partition)
 {
-	DeleteEntry *entry = lake_alloc(index->arena, sizeof *entry);
+	DeleteEntry *entry;
 	LakeBytes	format = manifest_entry->format;
 
 	/* taking it as 0 would lose the deletes, any other number is a guess */
 	if (manifest_entry->sequence_number < 0)
 		throw_entry(manifest_entry, "has no sequence number");
+	if (index->count == ICEBERG_MAX_PLANNED_FILES)
+		lake_throw(LAKE_ERROR_LIMIT,
+				   "the snapshot has more than %d delete files",
+				   ICEBERG_MAX_PLANNED_FILES);
+	entry = lake_alloc(index->arena, sizeof *entry);
 	entry->sequence_number = manifest_entry->sequence_number;
 	entry->partition = partition;
 	entry->file.path = lake_strndup(index->arena,

@@ -14,6 +14,8 @@ typedef struct IcebergTable IcebergTable;
 /* limits, all LAKE_ERROR_LIMIT */
 #define ICEBERG_MAX_METADATA_BYTES	((size_t) 1 << 30)
 #define ICEBERG_MAX_MANIFEST_LIST_ENTRIES 1000000
+/* data files that a scan reads, and delete files that it considers */
+#define ICEBERG_MAX_PLANNED_FILES	10000000
 
 /*
  * The text of a metadata file, decompressed if it is gzip; in arena.  Throws

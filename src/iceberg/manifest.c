@@ -103,6 +103,7 @@ struct ManifestReader
 	const LakePartitionSpec *spec;
 	AvroReader *avro;
 	const AvroSlot *slots;		/* of the current entry */
+	bool		has_deletes;	/* as the list or the header says */
 	int64_t		next_row_id;	/* -1: the manifest has none */
 	int			fields[ENTRY_FIELD_COUNT];
 	int		   *partition;		/* a slot for each field of the spec, or -1 */
@@ -137,6 +138,17 @@ header_spec_id(const AvroReader *avro)
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "\"partition-spec-id\" in the header is no integer");
 	return (int32_t) id;
+}
+
+static bool
+header_says_deletes(const AvroReader *avro)
+{
+	static const char deletes[] = "deletes";
+	LakeBytes	text;
+
+	return avro_reader_header(avro, "content", &text) &&
+		text.len == sizeof deletes - 1 &&
+		memcmp(text.data, deletes, text.len) == 0;
 }
 
 static const LakePartitionSpec *
@@ -296,7 +308,9 @@ manifest_reader_open(LakeArena *arena, LakeArena *spec_arena,
 	project_columns(arena, reader, columns, column_count);
 	reader->path_bounds[0] = -1;
 	reader->path_bounds[1] = -1;
-	if (manifest->has_deletes)
+	reader->has_deletes = manifest->has_deletes ||
+		header_says_deletes(reader->avro);
+	if (reader->has_deletes)
 	{
 		reader->path_bounds[0] = project_map(reader, MAP_LOWER_BOUNDS,
 											 LAKE_FIELD_DELETE_PATH);
@@ -422,7 +436,7 @@ read_entry(ManifestReader *reader, EntryStatus status, ManifestEntry *entry)
 		throw_entry(entry, FILE_CONTENT, "is neither data nor deletes");
 	entry->content = (FileContent) content;
 	/* the opposite, deletes in a data manifest, is taken as what it is */
-	if (entry->content == CONTENT_DATA && reader->manifest->has_deletes)
+	if (entry->content == CONTENT_DATA && reader->has_deletes)
 		throw_entry(entry, FILE_CONTENT, "says data in a delete manifest");
 	entry->format = bytes_field(reader, FILE_FORMAT);
 	if (entry->format.data == NULL)

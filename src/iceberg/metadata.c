@@ -20,6 +20,7 @@ typedef enum MetadataKey
 {
 	KEY_FORMAT_VERSION,
 	KEY_TABLE_UUID,
+	KEY_VIEW_UUID,
 	KEY_LOCATION,
 	KEY_LAST_SEQUENCE_NUMBER,
 	KEY_LAST_UPDATED_MS,
@@ -54,6 +55,7 @@ static const struct
 {
 	[KEY_FORMAT_VERSION] = {"format-version", 1},
 	[KEY_TABLE_UUID] = {"table-uuid", 2},
+	[KEY_VIEW_UUID] = {"view-uuid", 0},
 	[KEY_LOCATION] = {"location", 1},
 	[KEY_LAST_SEQUENCE_NUMBER] = {"last-sequence-number", 2},
 	[KEY_LAST_UPDATED_MS] = {"last-updated-ms", 1},
@@ -160,6 +162,9 @@ check_version(const MetadataText *text)
 {
 	int64_t		version;
 
+	if (has(text, KEY_VIEW_UUID) && !has(text, KEY_TABLE_UUID))
+		lake_throw(LAKE_ERROR_UNSUPPORTED,
+				   "this is an Iceberg view, which is not supported");
 	if (!find_int64(text, KEY_FORMAT_VERSION, &version))
 		throw_missing(KEY_FORMAT_VERSION);
 	if (version < 1)

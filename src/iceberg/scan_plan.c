@@ -244,6 +244,10 @@ add_task(Planner *planner, const ManifestReader *reader,
 {
 	ScanTask	task;
 
+	if (planner->tasks.len / sizeof task == ICEBERG_MAX_PLANNED_FILES)
+		lake_throw(LAKE_ERROR_LIMIT,
+				   "the scan has more than %d data files",
+				   ICEBERG_MAX_PLANNED_FILES);
 	if (!is_parquet(entry->format))
 		lake_throw(LAKE_ERROR_UNSUPPORTED,
 				   "data file \"%.*s\" has the format %.*s, which is not "

@@ -60,6 +60,7 @@ typedef struct FixtureManifest
 {
 	int			spec_id;
 	int			content;
+	bool		says_deletes;	/* the manifest's header, for spec 0 */
 	int64_t		sequence_number;
 	int64_t		live_files;		/* NONE: the list does not say */
 	int64_t		live_rows;
@@ -263,6 +264,7 @@ fixture_manifest(LakeArena *arena, const FixtureManifest *manifest,
 	static const char *const keys[] = {"partition-spec",
 		"[{\"name\":\"p\",\"transform\":\"identity\",\"source-id\":4,"
 	"\"field-id\":1000}]", "partition-spec-id", "1"};
+	static const char *const deletes[] = {"content", "deletes"};
 	const char *field = manifest->spec_id == 0 ? "" :
 		fixture_partition_field(arena, partition_field_id);
 	LakeBuffer	records;
@@ -271,7 +273,9 @@ fixture_manifest(LakeArena *arena, const FixtureManifest *manifest,
 	for (int i = 0; i < manifest->entry_count; i++)
 		fixture_put_entry(&records, &manifest->entries[i], manifest->spec_id);
 	return avro_file(arena, lake_printf(arena, fixture_entry_schema, field),
-					 keys, manifest->spec_id == 1 ? 2 : 0,
+					 manifest->says_deletes ? deletes : keys,
+					 manifest->says_deletes ? 1 :
+					 manifest->spec_id == 1 ? 2 : 0,
 					 manifest->entry_count, &records);
 }
 

@@ -228,6 +228,18 @@ data_in_a_delete_manifest_is_corrupt(LakeArena *arena)
 }
 
 static void
+data_in_a_manifest_that_says_deletes_is_corrupt(LakeArena *arena)
+{
+	FixtureEntry entries[] = {{FIXTURE_DATA("/lake/a")}};
+	FixtureManifest manifest = {.says_deletes = true, .entry_count = 1,
+	.entries = entries};
+	Opened	   *opened = open_manifest(arena, &manifest, &plain, 1000);
+
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "data in a delete manifest",
+				 next(opened));
+}
+
+static void
 tuples_are_found_by_field_id(LakeArena *arena)
 {
 	static const ManifestFile file = {.spec_id = 1};
@@ -438,6 +450,7 @@ static const UnitTest tests[] = {
 	UNIT(negative_record_counts_are_unknown),
 	UNIT(malformed_entries_are_corrupt),
 	UNIT(data_in_a_delete_manifest_is_corrupt),
+	UNIT(data_in_a_manifest_that_says_deletes_is_corrupt),
 	UNIT(tuples_are_found_by_field_id),
 	UNIT(tuples_without_ids_are_found_by_position),
 	UNIT(tuples_that_lack_a_field_are_corrupt),

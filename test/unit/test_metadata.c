@@ -141,6 +141,14 @@ versions_after_3_are_unsupported(LakeArena *arena)
 }
 
 static void
+views_are_refused_by_name(LakeArena *arena)
+{
+	CHECK_THROWS(LAKE_ERROR_UNSUPPORTED, "view",
+				 open_json(arena, "\"view-uuid\":\"x\","
+						   "\"format-version\":1,\"location\":\"y\""));
+}
+
+static void
 specs_outlive_their_columns(LakeArena *arena)
 {
 	const LakeTable *table = open_json(arena, V2);
@@ -334,6 +342,7 @@ static const UnitTest tests[] = {
 	UNIT(v2_names_the_missing_member),
 	UNIT(v3_without_next_row_id_is_read),
 	UNIT(versions_after_3_are_unsupported),
+	UNIT(views_are_refused_by_name),
 	UNIT(specs_outlive_their_columns),
 	UNIT(unknown_transforms_are_kept),
 	UNIT(ids_that_name_nothing_are_refused),
