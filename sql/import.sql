@@ -79,7 +79,9 @@ SELECT * FROM target.kinds;
 SELECT count(*) FROM target.long_names;
 SELECT count(*) FROM target.no_columns;
 
--- the lake's columns for a table that is declared without any
+-- the lake's columns for a table that is declared without any, also in a
+-- session that has not loaded the library yet
+\c -
 CREATE FOREIGN TABLE target.own () SERVER lake2 OPTIONS (namespace 'ns', "table" 'kinds');
 \d target.own
 CREATE FOREIGN TABLE IF NOT EXISTS target.own () SERVER lake2 OPTIONS (namespace 'ns', "table" 'nope');
