@@ -267,8 +267,8 @@ find_value(List *options, const char *name)
 	return NULL;
 }
 
-void
-options_check(List *options, Oid catalog)
+static void
+check_options(List *options, Oid catalog)
 {
 	ListCell   *cell;
 
@@ -287,7 +287,7 @@ options_check(List *options, Oid catalog)
 Datum
 lakefdw_validator(PG_FUNCTION_ARGS)
 {
-	options_check(untransformRelOptions(PG_GETARG_DATUM(0)),
+	check_options(untransformRelOptions(PG_GETARG_DATUM(0)),
 				  PG_GETARG_OID(1));
 	PG_RETURN_VOID();
 }
@@ -322,18 +322,14 @@ options_get_server(Oid server_oid, LakeServerOptions *options)
 }
 
 void
-options_read_table(List *list, LakeTableOptions *options)
+options_get_table(Oid relid, LakeTableOptions *options)
 {
+	List	   *list = GetForeignTable(relid)->options;
+
 	options->name_space = find_value(list, "namespace");
 	options->table = find_value(list, "table");
 	options->metadata_location = find_value(list, "metadata_location");
 	options->path_map = find_value(list, "path_map");
-}
-
-void
-options_get_table(Oid relid, LakeTableOptions *options)
-{
-	options_read_table(GetForeignTable(relid)->options, options);
 }
 
 void

@@ -122,15 +122,6 @@ typedef struct LakeTableOptions
 	const char *path_map;
 } LakeTableOptions;
 
-/*
- * Checks the options of an object of the catalog (pg_foreign_server, ...), as
- * the validator does: names with a near-match hint, values, file roles.
- */
-extern void options_check(List *options, Oid catalog);
-
-/* the options of a foreign table that does not exist yet */
-extern void options_read_table(List *list, LakeTableOptions *options);
-
 /* strings are UTF-8, in the current memory context */
 extern void options_get_server(Oid server_oid, LakeServerOptions *options);
 extern void options_get_table(Oid relid, LakeTableOptions *options);
