@@ -126,6 +126,16 @@ extern LakeBytes avro_field_bytes(const AvroSlot *slot, const char *name);
 /* a required location: CORRUPT when it is NULL, empty or has a NUL */
 extern LakeBytes avro_field_location(const AvroSlot *slot, const char *name);
 
+/* ---- partition_tuple.c; slot: NULL when the value is NULL ---- */
+
+/* appends bytes that are equal exactly for equal values of the field */
+extern void partition_value_key(const PartitionField *field,
+								const AvroSlot *slot, LakeBuffer *key);
+
+/* bytes are copied to arena; CORRUPT when the slot is no such value */
+extern void partition_value_read(LakeArena *arena, const PartitionField *field,
+								 const AvroSlot *slot, LakeValue *value);
+
 /* ---- manifest_list.c ---- */
 
 /* of the values of one partition field in a manifest */

@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "base/decimal.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -488,152 +487,13 @@ partition_slot(const ManifestReader *reader, int field)
 	return slot->kind == AVRO_NULL ? NULL : slot;
 }
 
-/* all NaNs are one value, but -0.0 is another than 0.0 (reference: 3.6) */
-static uint64_t
-double_key(double value)
-{
-	uint64_t	bits;
-
-	if (isnan(value))
-		return UINT64_C(0x7ff8000000000000);
-	memcpy(&bits, &value, sizeof bits);
-	return bits;
-}
-
 void
 manifest_reader_partition_key(const ManifestReader *reader, LakeBuffer *key)
 {
 	buffer_append(key, &reader->spec->id, sizeof reader->spec->id);
 	for (int i = 0; i < reader->spec->field_count; i++)
-	{
-		const AvroSlot *slot = partition_slot(reader, i);
-		const LakeType *type = reader->spec->fields[i].result_type;
-		uint64_t	number;
-		LakeInt128	decimal;
-
-		if (slot == NULL)
-		{
-			buffer_append_byte(key, 'n');
-			continue;
-		}
-		switch (slot->kind)
-		{
-			case AVRO_BYTES:
-				/* a wider decimal has more bytes for the same value */
-				if (type != NULL && type->kind == LAKE_DECIMAL &&
-					decimal_from_bytes(slot->bytes.data, slot->bytes.len,
-									   &decimal))
-				{
-					buffer_append_byte(key, 'd');
-					buffer_append(key, &decimal, sizeof decimal);
-					break;
-				}
-				number = slot->bytes.len;
-				buffer_append_byte(key, 'b');
-				buffer_append(key, &number, sizeof number);
-				buffer_append(key, slot->bytes.data, slot->bytes.len);
-				break;
-			case AVRO_FLOAT:
-			case AVRO_DOUBLE:
-				number = double_key(slot->d);
-				buffer_append_byte(key, 'f');
-				buffer_append(key, &number, sizeof number);
-				break;
-			case AVRO_BOOL:
-			case AVRO_INT:
-				buffer_append_byte(key, 'i');
-				buffer_append(key, &slot->i, sizeof slot->i);
-				break;
-			case AVRO_NULL:
-			case AVRO_LIST:
-				lake_throw(LAKE_ERROR_CORRUPT,
-						   "value of partition field \"%s\" is a list",
-						   reader->spec->fields[i].name);
-		}
-	}
-}
-
-static bool
-set_bytes(LakeArena *arena, const LakeType *type, LakeBytes bytes,
-		  LakeValue *value)
-{
-	uint8_t    *copy;
-
-	switch (type->kind)
-	{
-		case LAKE_DECIMAL:
-			return decimal_from_bytes(bytes.data, bytes.len,
-									  &value->decimal) &&
-				decimal_fits(value->decimal, type->precision);
-		case LAKE_UUID:
-			if (bytes.len == 16)
-				break;
-			/* some writers have it as text */
-			copy = lake_alloc(arena, 16);
-			value->bytes.data = copy;
-			value->bytes.len = 16;
-			return text_parse_uuid((const char *) bytes.data, bytes.len,
-								   copy);
-		case LAKE_FIXED:
-			if (bytes.len != (size_t) type->length)
-				return false;
-			break;
-		case LAKE_STRING:
-		case LAKE_BINARY:
-			break;
-		default:
-			return false;
-	}
-	value->bytes.data = (const uint8_t *)
-		lake_strndup(arena, (const char *) bytes.data, bytes.len);
-	value->bytes.len = bytes.len;
-	return true;
-}
-
-static bool
-set_integer(const LakeType *type, int64_t number, LakeValue *value)
-{
-	value->i = number;
-	switch (type->kind)
-	{
-		case LAKE_BOOLEAN:
-			return number == 0 || number == 1;
-		case LAKE_INT:
-		case LAKE_DATE:
-			return number >= INT32_MIN && number <= INT32_MAX;
-		case LAKE_LONG:
-		case LAKE_TIME:
-		case LAKE_TIMESTAMP:
-		case LAKE_TIMESTAMPTZ:
-		case LAKE_TIMESTAMP_NS:
-		case LAKE_TIMESTAMPTZ_NS:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* false when the slot cannot be a value of type */
-static bool
-set_value(LakeArena *arena, const LakeType *type, const AvroSlot *slot,
-		  LakeValue *value)
-{
-	switch (slot->kind)
-	{
-		case AVRO_BOOL:
-		case AVRO_INT:
-			return set_integer(type, slot->i, value);
-		case AVRO_FLOAT:
-		case AVRO_DOUBLE:
-			value->d = slot->d;
-			return type->kind == LAKE_FLOAT || type->kind == LAKE_DOUBLE;
-		case AVRO_BYTES:
-			return set_bytes(arena, type, slot->bytes, value);
-		case AVRO_NULL:
-		case AVRO_LIST:
-			break;
-	}
-	return false;
+		partition_value_key(&reader->spec->fields[i],
+							partition_slot(reader, i), key);
 }
 
 LakeValue *
@@ -644,18 +504,8 @@ manifest_reader_partition(const ManifestReader *reader, LakeArena *arena)
 										  sizeof *values);
 
 	for (int i = 0; i < spec->field_count; i++)
-	{
-		const PartitionField *field = &spec->fields[i];
-		const AvroSlot *slot = partition_slot(reader, i);
-
-		values[i].is_null = slot == NULL || field->result_type == NULL;
-		if (!values[i].is_null &&
-			!set_value(arena, field->result_type, slot, &values[i]))
-			lake_throw(LAKE_ERROR_CORRUPT,
-					   "value of partition field \"%s\" is no %s",
-					   field->name,
-					   lake_type_text(arena, field->result_type));
-	}
+		partition_value_read(arena, &spec->fields[i],
+							 partition_slot(reader, i), &values[i]);
 	return values;
 }
 
