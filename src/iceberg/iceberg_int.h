@@ -57,7 +57,8 @@ extern bool snapshot_parse_id(LakeBytes value, int64_t *id);
 
 /*
  * The two members of a snapshot's JSON that checks over all snapshots need;
- * stops at the second one found.  sequence_number is 0 when it is absent.
+ * stops when both are found.  sequence_number may be NULL, for who does not
+ * need it, and is 0 when it is absent.
  */
 extern void snapshot_scan(LakeBytes text, int64_t *id,
 						  int64_t *sequence_number);

@@ -401,22 +401,23 @@ scan_snapshots(const MetadataText *text, const IcebergTable *table,
 			   SnapshotRef *refs, size_t count, int64_t current_id)
 {
 	LakeBytes	current = {NULL, 0};
-	int64_t		last_sequence_number = INT64_MAX;
+	int64_t		last_sequence_number = 0;
 	JsonScan	scan;
 	LakeBytes	snapshot;
 
 	if (table->snapshots.len == 0)
 		return current;
-	if (table->table.format_version > 1)
-		find_int64(text, KEY_LAST_SEQUENCE_NUMBER, &last_sequence_number);
+	find_int64(text, KEY_LAST_SEQUENCE_NUMBER, &last_sequence_number);
 	json_scan_begin(&scan, table->snapshots);
 	while (json_scan_next(&scan, &snapshot))
 	{
 		int64_t		id;
-		int64_t		sequence_number;
+		int64_t		sequence_number = 0;
 
 		lake_check_interrupts();
-		snapshot_scan(snapshot, &id, &sequence_number);
+		snapshot_scan(snapshot, &id,
+					  table->table.format_version > 1 ?
+					  &sequence_number : NULL);
 		mark_refs(refs, count, id);
 		if (id == current_id && current.data == NULL)
 			current = snapshot;

@@ -48,16 +48,17 @@ snapshot_scan(LakeBytes text, int64_t *id, int64_t *sequence_number)
 	LakeBytes	key;
 	LakeBytes	value;
 	bool		has_id = false;
-	bool		has_sequence = false;
+	bool		has_sequence = sequence_number == NULL;
 
-	*sequence_number = 0;
+	if (sequence_number != NULL)
+		*sequence_number = 0;
 	json_scan_begin_object(&scan, text);
 	while (!(has_id && has_sequence) &&
 		   json_scan_next_member(&scan, &key, &value))
 	{
 		if (key_is(key, "snapshot-id"))
 			has_id = snapshot_parse_id(value, id);
-		else if (key_is(key, "sequence-number"))
+		else if (!has_sequence && key_is(key, "sequence-number"))
 			has_sequence = json_scan_int64(value, sequence_number);
 	}
 	if (!has_id)
@@ -193,10 +194,9 @@ iceberg_find_snapshot(const LakeTable *table, int64_t snapshot_id)
 	while (json_scan_next(&scan, &text))
 	{
 		int64_t		id;
-		int64_t		sequence_number;
 
 		lake_check_interrupts();
-		snapshot_scan(text, &id, &sequence_number);
+		snapshot_scan(text, &id, NULL);
 		if (id == snapshot_id)
 			return &snapshot_parse(table->arena, text, id)->snapshot;
 	}

@@ -100,12 +100,11 @@ check_totals(Lake *lake, const LakeTable *table)
 	while (json_scan_next(&scan, &text))
 	{
 		int64_t		id;
-		int64_t		sequence_number;
 		const LakeSnapshot *snapshot;
 		const ScanPlan *plan;
 		IcebergTotals totals;
 
-		snapshot_scan(text, &id, &sequence_number);
+		snapshot_scan(text, &id, NULL);
 		snapshot = iceberg_find_snapshot(table, id);
 		plan = iceberg_format.plan(table->arena, table, lake->store, snapshot,
 								   NULL);
