@@ -18,8 +18,6 @@
 /* a deletion vector blob: length, magic, bitmap, CRC; 4 bytes each but one */
 #define VECTOR_MAGIC			UINT32_C(0xd1d33964)	/* big-endian */
 #define VECTOR_OVERHEAD			12
-/* a row's share of a cached bitmap, which may be sparse: an estimate */
-#define POSITION_BYTES			8
 
 struct DeleteCache
 {
@@ -122,7 +120,7 @@ cache_size(const DeleteCache *cache)
 
 static void
 remember_position_file(DeleteCache *cache, const char *path,
-					   PositionFile *file, int64_t rows)
+					   PositionFile *file)
 {
 	LakeBytes	key = {(const uint8_t *) path, strlen(path)};
 	uint32_t	number = key_set_count(cache->files);
@@ -139,7 +137,7 @@ remember_position_file(DeleteCache *cache, const char *path,
 		cache->file_capacity = capacity;
 	}
 	cache->position_files[number] = file;
-	cache->position_bytes += (uint64_t) rows * POSITION_BYTES;
+	cache->position_bytes += position_file_size(file);
 	key_set_add(cache->files, key);
 }
 
@@ -154,18 +152,16 @@ load_positions(DeleteCache *cache, LakeArena *arena, const char *path,
 	LakeArena  *temporary = lake_arena_create(arena, "position delete file");
 	LakeBitmap *bitmap;
 	DeleteScan	scan;
-	int64_t		rows;
 
 	delete_scan_open(&scan, temporary, cache->options, path,
 					 position_file_mapping());
-	rows = parquet_file_rows(scan.schema->parquet);
-	if (rows > DELETES_CACHED_ROWS)
+	if (parquet_file_rows(scan.schema->parquet) > DELETES_CACHED_ROWS)
 		bitmap = position_file_read_path(arena, &scan, data_path);
 	else
 	{
 		PositionFile *file = position_file_read(cache->arena, &scan);
 
-		remember_position_file(cache, path, file, rows);
+		remember_position_file(cache, path, file);
 		bitmap = position_file_find(file, data_path);
 	}
 	lake_arena_destroy(temporary);

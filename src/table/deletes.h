@@ -20,14 +20,14 @@
 #define DELETES_CACHE_BYTES		((uint64_t) 128 << 20)
 /*
  * A position delete file with more rows than this is not kept: each task reads
- * its own positions from it.
+ * its own positions from it.  A row takes 2 bytes, or 80 where no other is near.
  */
 #define DELETES_CACHED_ROWS		4000000
 /*
  * Positions of one data file may lie in so many blocks of 65536; beyond it
  * LIMIT.  A block takes some 80 to 8,300 bytes.
  */
-#define DELETES_MAX_BLOCKS		((size_t) 1 << 22)
+#define DELETES_MAX_BLOCKS		((size_t) 1 << 20)
 /* a deletion vector's blob; beyond it LIMIT */
 #define DELETES_MAX_VECTOR_BYTES ((int64_t) 512 << 20)
 /* keys of equality deletes with the same field ids; beyond them LIMIT */
@@ -116,6 +116,9 @@ extern const NameMapping *position_file_mapping(void);
  * also of data files that nobody asks for.
  */
 extern PositionFile *position_file_read(LakeArena *arena, DeleteScan *scan);
+
+/* bytes of memory, about */
+extern uint64_t position_file_size(const PositionFile *file);
 
 /* NULL when it has no positions of the data file */
 extern LakeBitmap *position_file_find(const PositionFile *file,

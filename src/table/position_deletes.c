@@ -13,6 +13,9 @@
 
 #include "table/table_int.h"
 
+/* of a bitmap's block of positions, without the positions */
+#define BLOCK_BYTES		80
+
 /* the positions in one delete file, by data file */
 struct PositionFile
 {
@@ -243,6 +246,17 @@ position_file_read_path(LakeArena *arena, DeleteScan *scan,
 	collector.bitmap = bitmap_create(arena);
 	collect_file(&collector);
 	return collector.bitmap;
+}
+
+uint64_t
+position_file_size(const PositionFile *file)
+{
+	uint64_t	size = key_set_size(file->paths);
+
+	for (uint32_t i = 0; i < key_set_count(file->paths); i++)
+		size += bitmap_block_count(file->bitmaps[i]) * BLOCK_BYTES +
+			bitmap_cardinality(file->bitmaps[i]) * sizeof(uint16_t);
+	return size;
 }
 
 LakeBitmap *

@@ -220,6 +220,7 @@ typedef struct ReaderColumn
 	ColumnMap	map;
 	VectorConverter *converter;
 	int			parquet_column; /* of the Parquet reader, -1: none */
+
 	/*
 	 * Rows have numbers: first_number + position * step, but for those where
 	 * the file has a stored one.
@@ -240,6 +241,7 @@ typedef struct ReaderColumn
 extern void reader_column_begin(ReaderColumn *column, LakeArena *arena,
 								const FileSchema *schema, const ScanTask *task,
 								bool truncate_nanoseconds);
+
 /*
  * What is known of the column in a row group.  The caller has set bounds to
  * nothing known but value_count, and nan_count 0 for types without NaN; false:
@@ -248,6 +250,7 @@ extern void reader_column_begin(ReaderColumn *column, LakeArena *arena,
 extern bool reader_column_bounds(const ReaderColumn *column, LakeArena *arena,
 								 const FileSchema *schema, int row_group,
 								 LakeBounds *bounds);
+
 /* sets vector to count rows from start in the row group */
 extern void reader_column_load(ReaderColumn *column, ParquetReader *parquet,
 							   int64_t group_first, int64_t start,

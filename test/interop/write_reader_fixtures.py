@@ -80,6 +80,11 @@ def write_position_deletes():
             "/srv/lake/groups.parquet"], [7, 8, 9]], use_dictionary=False)
     write("positions_without_ids.parquet", path_fields(False),
           [["/srv/lake/groups.parquet"], [5]])
+    count = (1 << 20) + 1
+    write("positions_spread.parquet", path_fields(),
+          [[groups] * count, [i << 16 for i in range(count)]],
+          use_dictionary=["file_path"],
+          column_encoding={"pos": "DELTA_BINARY_PACKED"})
     write("positions_negative.parquet", path_fields(), [[other], [-1]])
     write("positions_null.parquet", path_fields(), [[other], [None]])
 

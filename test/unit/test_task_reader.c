@@ -683,6 +683,46 @@ position_deletes_of_other_files_do_not_apply(LakeArena *arena)
 	CHECK_STRING(rows(s), "1 2 3");
 }
 
+/* how a delete file that is too large for the cache is read */
+static LakeBitmap *
+positions_of(LakeArena *arena, const char *file, const char *data_path)
+{
+	TaskReaderOptions options = {.store = open_store(arena)};
+	DeleteScan	opened;
+
+	delete_scan_open(&opened, arena, &options,
+					 lake_printf(arena, "/srv/lake/%s", file),
+					 position_file_mapping());
+	return position_file_read_path(arena, &opened, data_path);
+}
+
+static void
+positions_of_one_data_file_can_be_read_alone(LakeArena *arena)
+{
+	LakeBitmap *bitmap = positions_of(arena, "positions.parquet",
+									  "/srv/lake/groups.parquet");
+
+	CHECK_INT(bitmap_cardinality(bitmap), 2);
+	CHECK(bitmap_contains(bitmap, 150) && bitmap_contains(bitmap, 299));
+	bitmap = positions_of(arena, "positions.parquet",
+						  "/srv/lake/other.parquet");
+	CHECK_INT(bitmap_cardinality(bitmap), 3);
+	bitmap = positions_of(arena, "positions_plain.parquet",
+						  "/srv/lake/groups.parquet");
+	CHECK_INT(bitmap_cardinality(bitmap), 2);
+	CHECK(bitmap_contains(bitmap, 7) && bitmap_contains(bitmap, 9));
+	CHECK_INT(bitmap_cardinality(positions_of(arena, "positions.parquet",
+											  "/srv/lake/none.parquet")), 0);
+}
+
+static void
+positions_spread_over_everything_are_limited(LakeArena *arena)
+{
+	CHECK_THROWS(LAKE_ERROR_LIMIT, "blocks",
+				 positions_of(arena, "positions_spread.parquet",
+							  "/srv/lake/groups.parquet"));
+}
+
 static void
 malformed_positions_are_corrupt(LakeArena *arena)
 {
@@ -879,6 +919,8 @@ static const UnitTest tests[] = {
 	UNIT(positions_are_physical_rows_under_a_filter),
 	UNIT(position_deletes_are_united),
 	UNIT(position_deletes_of_other_files_do_not_apply),
+	UNIT(positions_of_one_data_file_can_be_read_alone),
+	UNIT(positions_spread_over_everything_are_limited),
 	UNIT(malformed_positions_are_corrupt),
 	UNIT(a_deletion_vector_replaces_position_deletes),
 	UNIT(two_deletion_vectors_are_corrupt),
