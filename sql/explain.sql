@@ -19,6 +19,12 @@ END $$;
 SELECT * FROM plan('SELECT id FROM orders
     WHERE ordered_at >= ''2026-03-05'' AND ordered_at < ''2026-03-06''
         AND amount > 490 AND length(status) > 3');
+-- the scan's rows have the shape of the target list where nothing else needs
+-- columns (local conditions on the same ones may stay)
+SELECT * FROM plan('SELECT status, id FROM orders WHERE length(status) > 7',
+    'VERBOSE, COSTS off');
+SELECT * FROM plan('SELECT o.id, l.id FROM orders o JOIN orders l USING (id)
+    WHERE o.id = 1', 'VERBOSE, COSTS off');
 SELECT * FROM plan(
     'SELECT id FROM pos_deletes WHERE id >= 150',
     'ANALYZE, COSTS off, TIMING off, SUMMARY off');

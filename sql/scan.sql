@@ -50,6 +50,19 @@ SELECT id, rank() OVER (ORDER BY amount DESC) FROM orders ORDER BY 2, 1 LIMIT 3;
 WITH o AS MATERIALIZED (SELECT * FROM orders WHERE id <= 4)
 SELECT a.id, b.id FROM o a JOIN o b ON a.id < b.id ORDER BY 1, 2;
 
+-- columns out of order, alone, with a local condition, into a local table
+SELECT status, id FROM orders WHERE length(status) > 7 AND id % 100 = 7
+ORDER BY id;
+SELECT amount, customer_id, id FROM orders ORDER BY amount DESC, id LIMIT 2;
+CREATE TABLE copied (s text, i bigint, n int);
+INSERT INTO copied SELECT status, id FROM orders;
+INSERT INTO copied (i, s) SELECT id, status FROM orders WHERE id <= 4;
+SELECT s, count(*), sum(i), count(n) FROM copied GROUP BY s ORDER BY s;
+SELECT status, id FROM orders EXCEPT ALL SELECT s, i FROM copied;
+WITH d AS (DELETE FROM copied USING (SELECT status, id FROM orders OFFSET 0) o
+    WHERE i = o.id AND s <> 'open' RETURNING s)
+SELECT count(*) FROM d;
+
 -- LIMIT and OFFSET; 10,000 rows cross batches and runs
 SELECT count(*) FROM (SELECT * FROM orders LIMIT 33) o;
 SELECT count(*) FROM (SELECT * FROM orders OFFSET 1000) o;

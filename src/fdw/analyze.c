@@ -57,6 +57,7 @@ create_columns(Sample *sample)
 		if (source->field == NULL)
 			continue;
 		fields[sample->column_count++] = source->field;
+		column->source = source;
 		column->attribute = i;
 		column->converter = column_converter_create(CurrentMemoryContext,
 													source->field->type,

@@ -78,7 +78,11 @@ typedef struct LakePlan
 /* ForeignScan.fdw_private; 64-bit values never go in as Integer */
 typedef enum LakePrivate
 {
-	LAKE_PRIVATE_ATTNUMS,		/* IntList: attributes to return, ascending */
+	/*
+	 * IntList: attributes to return, in the order of fdw_scan_tlist if there
+	 * is one
+	 */
+	LAKE_PRIVATE_ATTNUMS,
 	LAKE_PRIVATE_LENGTH
 } LakePrivate;
 
@@ -129,6 +133,7 @@ typedef struct ScanValue
 /* one attribute that the scan returns */
 typedef struct ScanColumn
 {
+	const LakeColumn *source;
 	int			attribute;		/* index in the slot */
 	ColumnConverter *converter;
 	bool		is_converted;	/* for the current run of rows */
@@ -146,6 +151,7 @@ typedef struct LakeScan
 	bool		counts;			/* returns one row: how many there are */
 	bool		explain_only;
 	List	   *attnums;		/* that the plan wants */
+	bool		is_exact;		/* the slot has these attributes only */
 	int			qual_count;
 	ScanQual   *quals;
 	List	   *values;			/* ScanValue, made when first asked for */

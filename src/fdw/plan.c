@@ -223,6 +223,39 @@ attnum_list(const LakePlan *plan)
 }
 
 /*
+ * The attributes in the order of the target list, if the scan's rows can have
+ * that shape so that nothing is left to project: plain columns, all that the
+ * scan returns, none twice.  EvalPlanQual would put whole rows in their place,
+ * so no row may be locked or updated at this level of the query.
+ */
+static List *
+exact_attnums(const PlannerInfo *root, const LakePlan *plan, const List *tlist)
+{
+	CmdType		command = root->parse->commandType;
+	Bitmapset  *members = NULL;
+	List	   *attnums = NIL;
+	ListCell   *cell;
+
+	if ((command != CMD_SELECT && command != CMD_INSERT) ||
+		root->rowMarks != NIL || plan->pushed != NIL)
+		return NIL;
+	foreach(cell, tlist)
+	{
+		const Var  *var = (const Var *) ((TargetEntry *) lfirst(cell))->expr;
+
+		if (!IsA(var, Var) || var->varattno <= 0)
+			return NIL;
+		members = bms_add_member(members, var->varattno -
+								 FirstLowInvalidHeapAttributeNumber);
+		attnums = lappend_int(attnums, var->varattno);
+	}
+	if (list_length(attnums) != bms_num_members(plan->attnums) ||
+		!bms_equal(members, plan->attnums))
+		return NIL;
+	return attnums;
+}
+
+/*
  * Pushed quals are in the plan twice: as expressions that the scan makes its
  * predicate of, and as quals that EvalPlanQual repeats.
  */
@@ -234,6 +267,7 @@ lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	LakePlan   *plan = rel->fdw_private;
 	List	   *pushed = NIL;
 	List	   *local = NIL;
+	List	   *attnums;
 	ListCell   *cell;
 
 	if (IS_UPPER_REL(rel))
@@ -251,7 +285,10 @@ lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 		else
 			local = lappend(local, info->clause);
 	}
+	attnums = exact_attnums(root, plan, tlist);
 	return make_foreignscan(tlist, local, rel->relid, pushed,
-							list_make1(attnum_list(plan)), NIL,
+							list_make1(attnums != NIL ? attnums :
+									   attnum_list(plan)),
+							attnums != NIL ? copyObject(tlist) : NIL,
 							copyObject(pushed), outer_plan);
 }

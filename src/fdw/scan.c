@@ -147,13 +147,17 @@ bind_quals(LakeScan *scan)
 }
 
 /* what the plan wants, and what quals evaluated here need */
-static Bitmapset *
+static List *
 returned_attnums(const LakeScan *scan)
 {
 	Index		varno = ((Scan *) scan->node->ss.ps.plan)->scanrelid;
 	Bitmapset  *attnums = NULL;
+	List	   *result = NIL;
+	int			member = -1;
 	ListCell   *cell;
 
+	if (!scan->has_local)
+		return scan->attnums;
 	foreach(cell, scan->attnums)
 		attnums = bms_add_member(attnums, lfirst_int(cell) -
 								 FirstLowInvalidHeapAttributeNumber);
@@ -162,42 +166,45 @@ returned_attnums(const LakeScan *scan)
 		if (scan->quals[i].is_local)
 			pull_varattnos((Node *) scan->quals[i].clause, varno, &attnums);
 	}
-	return attnums;
+	while ((member = bms_next_member(attnums, member)) >= 0)
+		result = lappend_int(result, member +
+							 FirstLowInvalidHeapAttributeNumber);
+	return result;
 }
 
 static ColumnConverter *
-converter(LakeScan *scan, int attribute)
+converter(LakeScan *scan, const LakeColumn *column)
 {
-	const LakeColumn *column = &scan->relation->columns[attribute];
+	ColumnConverter **place = &scan->converters[column->attnum - 1];
 
-	if (scan->converters[attribute] == NULL)
-		scan->converters[attribute] =
-			column_converter_create(scan->context, column->field->type,
-									column->type_oid, column->typmod,
-									column->name);
-	return scan->converters[attribute];
+	if (*place == NULL)
+		*place = column_converter_create(scan->context, column->field->type,
+										 column->type_oid, column->typmod,
+										 column->name);
+	return *place;
 }
 
 static void
 bind_columns(LakeScan *scan)
 {
-	Bitmapset  *attnums = returned_attnums(scan);
-	int			member = -1;
+	List	   *attnums = returned_attnums(scan);
+	int			position = 0;
+	ListCell   *cell;
 
 	scan->column_count = 0;
-	scan->columns = palloc0(sizeof(ScanColumn) *
-							(bms_num_members(attnums) + 1));
-	while ((member = bms_next_member(attnums, member)) >= 0)
+	scan->columns = palloc0(sizeof(ScanColumn) * (list_length(attnums) + 1));
+	foreach(cell, attnums)
 	{
+		int			attnum = lfirst_int(cell);
+		const LakeColumn *source = &scan->relation->columns[attnum - 1];
 		ScanColumn *column = &scan->columns[scan->column_count];
-		int			attribute;
 
-		attribute = member + FirstLowInvalidHeapAttributeNumber - 1;
+		column->attribute = scan->is_exact ? position++ : attnum - 1;
 		/* a column that was dropped since planning reads as NULL */
-		if (scan->relation->columns[attribute].field == NULL)
+		if (source->field == NULL)
 			continue;
-		column->attribute = attribute;
-		column->converter = converter(scan, attribute);
+		column->source = source;
+		column->converter = converter(scan, source);
 		column->values = palloc(sizeof(Datum) * RUN_ROWS_MAX);
 		column->nulls = palloc(sizeof(bool) * RUN_ROWS_MAX);
 		scan->column_count++;
@@ -299,12 +306,11 @@ static void
 create_reader(LakeScan *scan)
 {
 	LakeArena  *arena = lake_arena_of(scan->bind_context);
-	const LakeColumn *columns = scan->relation->columns;
 	const LakeField **fields = lake_alloc_array(arena, scan->column_count + 1,
 												sizeof *fields);
 
 	for (int i = 0; i < scan->column_count; i++)
-		fields[i] = columns[scan->columns[i].attribute].field;
+		fields[i] = scan->columns[i].source->field;
 	scan->reader = scan_reader_create(arena, scan->relation, fields,
 									  scan->column_count, scan->predicate);
 }
@@ -476,6 +482,7 @@ lakeBeginForeignScan(ForeignScanState *node, int eflags)
 											  ALLOCSET_DEFAULT_SIZES);
 	scan->explain_only = (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0;
 	scan->counts = plan->scan.scanrelid == 0;
+	scan->is_exact = !scan->counts && plan->fdw_scan_tlist != NIL;
 	scan->run_rows = RUN_ROWS_FIRST;
 	scan->slot = scan->counts ? node->ss.ss_ScanTupleSlot :
 		scan_slot_create(scan);
