@@ -3,8 +3,8 @@
  *
  * Rows that OFFSET skips, that a join does not match or that a qual on the
  * first columns rejects leave the other columns of their run unconverted, and,
- * if no row of a batch needs them, undecoded.  Once filled the slot is a virtual
- * one, whose functions it borrows.  A foreign scan may return slots of any kind
+ * if no row of a batch needs them, undecoded.  A filled slot is a virtual one,
+ * whose functions it borrows.  A foreign scan may return slots of any kind
  * (its scanopsfixed is false), so expressions ask before they read.
  */
 #include "fdw/fdw.h"
@@ -21,7 +21,7 @@ typedef struct LakeSlot
 } LakeSlot;
 
 static void
-lake_slot_getsomeattrs(TupleTableSlot *slot, int natts)
+fill_attributes(TupleTableSlot *slot, int natts)
 {
 	LakeScan   *scan = ((LakeSlot *) slot)->scan;
 	ScanColumn *column = scan->columns;
@@ -42,21 +42,21 @@ lake_slot_getsomeattrs(TupleTableSlot *slot, int natts)
 }
 
 static void
-lake_slot_materialize(TupleTableSlot *slot)
+materialize(TupleTableSlot *slot)
 {
 	slot_getallattrs(slot);
 	TTSOpsVirtual.materialize(slot);
 }
 
 static HeapTuple
-lake_slot_copy_heap_tuple(TupleTableSlot *slot)
+copy_heap_tuple(TupleTableSlot *slot)
 {
 	slot_getallattrs(slot);
 	return TTSOpsVirtual.copy_heap_tuple(slot);
 }
 
 static MinimalTuple
-lake_slot_copy_minimal_tuple(TupleTableSlot *slot COMPAT_EXTRA_PARAMETER)
+copy_minimal_tuple(TupleTableSlot *slot COMPAT_EXTRA_PARAMETER)
 {
 	slot_getallattrs(slot);
 	return TTSOpsVirtual.copy_minimal_tuple(slot COMPAT_EXTRA_ARGUMENT);
@@ -64,17 +64,17 @@ lake_slot_copy_minimal_tuple(TupleTableSlot *slot COMPAT_EXTRA_PARAMETER)
 
 /* virtual slots' functions, but for those that read attributes */
 static const TupleTableSlotOps *
-lake_slot_ops(void)
+slot_ops(void)
 {
 	static TupleTableSlotOps ops;
 
 	if (ops.base_slot_size == 0)
 	{
 		ops = TTSOpsVirtual;
-		ops.getsomeattrs = lake_slot_getsomeattrs;
-		ops.materialize = lake_slot_materialize;
-		ops.copy_heap_tuple = lake_slot_copy_heap_tuple;
-		ops.copy_minimal_tuple = lake_slot_copy_minimal_tuple;
+		ops.getsomeattrs = fill_attributes;
+		ops.materialize = materialize;
+		ops.copy_heap_tuple = copy_heap_tuple;
+		ops.copy_minimal_tuple = copy_minimal_tuple;
 		ops.base_slot_size = sizeof(LakeSlot);
 	}
 	return &ops;
@@ -91,7 +91,7 @@ scan_slot_create(LakeScan *scan)
 	/* the executor clears it when the scan's own context is gone */
 	old_context = MemoryContextSwitchTo(estate->es_query_cxt);
 	slot = ExecAllocTableSlot(&estate->es_tupleTable,
-							  pattern->tts_tupleDescriptor, lake_slot_ops());
+							  pattern->tts_tupleDescriptor, slot_ops());
 	MemoryContextSwitchTo(old_context);
 	((LakeSlot *) slot)->scan = scan;
 	return slot;
