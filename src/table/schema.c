@@ -19,7 +19,11 @@ static const LakeField variant_parts[] =
 {
 	{.id = -1, .name = "metadata", .type = &variant_part_type},
 	{.id = -1, .name = "value", .type = &variant_part_type},
+	{.id = -1, .name = "typed_value", .type = &variant_part_type},
 };
+
+#define VARIANT_PARTS		3
+#define VARIANT_TYPED_VALUE 2	/* there only when shredded */
 
 /* data files of other formats by their first bytes */
 static const struct
@@ -223,7 +227,8 @@ map_null(ColumnMap *map, LakeArena *arena, const LakeField *field)
 	map->is_null = true;
 	map->constant.is_null = true;
 	allocate_children(map, arena,
-					  is_variant ? 2 : field->type->field_count);
+					  is_variant ? VARIANT_TYPED_VALUE :
+					  field->type->field_count);
 	for (int i = 0; i < map->child_count; i++)
 		map_null(&map->children[i], arena, &fields[i]);
 }
@@ -332,32 +337,35 @@ map_repeated(ColumnMap *map, LakeArena *arena, const FileSchema *schema,
 	}
 }
 
+/*
+ * What a writer shredded is handed on as it is: its type is the row's own, and
+ * whoever shows the variant has to see at least that there is something.
+ */
 static void
 map_variant(ColumnMap *map, LakeArena *arena)
 {
 	const ParquetField *source = map->source;
 
-	allocate_children(map, arena, 2);
-	for (int i = 0; i < 2; i++)
+	allocate_children(map, arena, VARIANT_PARTS);
+	for (int i = 0; i < VARIANT_PARTS; i++)
 		map_null(&map->children[i], arena, &variant_parts[i]);
 	for (int i = 0; i < source->child_count; i++)
 	{
-		const ParquetField *child = source->children[i];
-
-		if (strcmp(child->name, "typed_value") == 0)
-			lake_throw(LAKE_ERROR_UNSUPPORTED,
-					   "column \"%s\" is a shredded variant, which is not supported",
-					   map->field->name);
-		for (int j = 0; j < 2; j++)
+		for (int j = 0; j < VARIANT_PARTS; j++)
 		{
-			if (strcmp(child->name, variant_parts[j].name) != 0)
+			if (strcmp(source->children[i]->name, variant_parts[j].name) != 0)
 				continue;
-			map->children[j].source = child;
+			map->children[j].source = source->children[i];
 			map->children[j].is_null = false;
+			map->children[j].is_raw = j == VARIANT_TYPED_VALUE;
 			map->children[j].position = i;
 		}
 	}
-	if (map->children[0].source == NULL || map->children[1].source == NULL)
+	if (map->children[VARIANT_TYPED_VALUE].source == NULL)
+		map->child_count = VARIANT_TYPED_VALUE;
+	if (map->children[0].source == NULL ||
+		(map->children[1].source == NULL &&
+		 map->child_count == VARIANT_TYPED_VALUE))
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "variant column \"%s\" lacks metadata or value",
 				   map->field->name);

@@ -79,6 +79,7 @@ struct ColumnMap
 	const LakeField *field;
 	const ParquetField *source; /* NULL: not in the file */
 	bool		is_null;		/* no source: every row is NULL */
+	bool		is_raw;			/* whatever the file has, not converted */
 	LakeValue	constant;		/* no source, primitive */
 	int			child_count;	/* of nested types, in the wanted order */
 	ColumnMap  *children;

@@ -214,7 +214,9 @@ vector_converter_create(LakeArena *arena, const ColumnMap *map,
 	converter->map = map;
 	converter->conversion.truncate = truncate_nanoseconds;
 	converter->layout = lake_type_layout(map->field->type);
-	if (vector_layout_width(converter->layout) == 0)
+	if (map->is_raw)
+		converter->is_identity = true;
+	else if (vector_layout_width(converter->layout) == 0)
 		init_nested(converter);
 	else if (map->source == NULL)
 		init_constant(converter);
