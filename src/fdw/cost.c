@@ -20,7 +20,7 @@
  * their manifests twice, here and when the scan starts, would cost more than a
  * better estimate gains.
  */
-#define MAX_FILES_TO_PLAN 1000
+#define MAX_FILES_TO_PLAN 5000
 
 /*
  * Costs in the planner's unit, about 3 microseconds on a machine where a heap
