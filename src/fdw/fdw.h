@@ -136,7 +136,8 @@ typedef struct ScanColumn
 	const LakeColumn *source;
 	int			attribute;		/* index in the slot */
 	ColumnConverter *converter;
-	bool		is_converted;	/* for the current run of rows */
+	bool		was_asked;		/* for one row of the current run */
+	bool		is_converted;	/* for all rows of the run */
 	Datum	   *values;			/* of the run, in row_context */
 	bool	   *nulls;
 } ScanColumn;
@@ -206,7 +207,7 @@ extern TaskReader *scan_reader_create(LakeArena *arena,
 									  const LakeField *const *fields,
 									  int count, const Predicate *predicate);
 
-/* makes Datums of a column of the current run */
+/* makes the Datum of a column for the current row, or for all of its run */
 extern void scan_convert_column(LakeScan *scan, ScanColumn *column);
 
 /* what the readers counted so far */

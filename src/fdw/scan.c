@@ -2,9 +2,9 @@
  * Executor callbacks: tasks to batches to Datums to slots.
  *
  * Rows move in three strides.  A task is a file, a batch some thousand rows of
- * it, and a run some selected rows of a batch: the first that needs a column
- * makes Datums of it for the whole run (slot.c), each row then copies one Datum
- * a column.  Runs start short, so that LIMIT 1 does not pay for rows that
+ * it, and a run some selected rows of a batch: Datums of a column are made for
+ * the whole run when its rows ask (slot.c), each row then copies one Datum a
+ * column.  Runs start short, so that LIMIT 1 does not pay for rows that
  * nobody fetches.
  */
 #include "fdw/fdw.h"
@@ -341,20 +341,27 @@ begin_task(LakeScan *scan)
 	return true;
 }
 
+/*
+ * The first row that asks is converted alone, since it may be the only one of
+ * its run that passes a join; the second takes the others with it.
+ */
 void
 scan_convert_column(LakeScan *scan, ScanColumn *column)
 {
 	int			index = column - scan->columns;
+	uint64		first = column->was_asked ? 0 : scan->row - 1;
+	uint64		count = column->was_asked ? scan->row_count : 1;
 	MemoryContext old_context = MemoryContextSwitchTo(scan->row_context);
 	LakeFrame	frame;
 
 	lake_frame_push(&frame, "scanning", scan->title);
 	column_converter_convert(column->converter,
 							 task_reader_column(scan->reader, index),
-							 scan->batch.selection + scan->run_first,
-							 scan->row_count, scan->row_context,
-							 column->values, column->nulls);
-	column->is_converted = true;
+							 scan->batch.selection + scan->run_first + first,
+							 count, scan->row_context,
+							 column->values + first, column->nulls + first);
+	column->is_converted = column->was_asked;
+	column->was_asked = true;
 	lake_frame_pop(&frame);
 	MemoryContextSwitchTo(old_context);
 }
@@ -370,7 +377,7 @@ next_run(LakeScan *scan, uint32 first)
 	scan->row_count = scan->column_count == 0 ? left :
 		Min(left, scan->run_rows);
 	for (int i = 0; i < scan->column_count; i++)
-		scan->columns[i].is_converted = false;
+		scan->columns[i].was_asked = scan->columns[i].is_converted = false;
 	scan->run_rows = Min(scan->run_rows * 4, RUN_ROWS_MAX);
 	return left > 0;
 }
