@@ -248,7 +248,9 @@ build_body(SchemaBuilder *builder, Place place, bool optional)
 	below = place_below(node, &place);
 	if (element->physical >= 0)
 	{
-		node->field.logical = (ParquetLogical) element->logical;
+		/* what annotates groups says nothing of a primitive */
+		if (element->logical <= PARQUET_LOGICAL_GEOGRAPHY)
+			node->field.logical = (ParquetLogical) element->logical;
 		build_primitive(builder, node, element);
 	}
 	else
