@@ -36,7 +36,7 @@ SELECT l FROM narrow WHERE id = 1;
 SELECT n9 FROM narrow WHERE id = 1;
 SELECT n18 FROM narrow WHERE id = 1;
 SELECT ts FROM narrow WHERE id = 1;
-SELECT tz FROM narrow WHERE id = 1;
+SELECT tz FROM narrow WHERE id = 2;
 SELECT ti FROM narrow WHERE id = 1;
 SELECT s FROM narrow WHERE id = 1;
 SELECT id, length(c), octet_length(c) FROM narrow ORDER BY id;
