@@ -63,6 +63,10 @@ SELECT write_metadata('long_names',
   '{"id":1,"name":"' || repeat('n', 70) || '","required":false,"type":"int"},'
   '{"id":2,"name":"' || repeat('n', 71) || '","required":false,"type":"int"}');
 SELECT write_metadata('no_columns', '');
+SELECT write_metadata('wide', string_agg(
+  format('{"id":%s,"name":"c%s","required":false,"type":"int"}', n, n), ','))
+FROM generate_series(1, 1602) n;
+SELECT write_metadata(E'not_utf8_$(printf "\\377")', '');
 SELECT write_metadata('broken', '{"id":1');
 SELECT write_metadata('future', '{"id":1,"name":"a","required":false,"type":"hologram"}');
 \set lake2 :work '/lake2'
@@ -75,6 +79,7 @@ IMPORT FOREIGN SCHEMA ns EXCEPT (broken) FROM SERVER lake2 INTO target;
 \d target.kinds
 \d target.long_names
 \d target.no_columns
+SELECT count(*) FROM pg_attribute WHERE attrelid = 'target.wide'::regclass AND attnum > 0;
 SELECT * FROM target.kinds;
 SELECT count(*) FROM target.long_names;
 SELECT count(*) FROM target.no_columns;

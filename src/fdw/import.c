@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/xact.h"
 #include "catalog/heap.h"
@@ -21,6 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
+#include "base/text.h"
 #include "fdw/fdw.h"
 #include "metastore/metastore.h"
 
@@ -65,6 +67,8 @@ reason_to_skip(const ImportColumn *column, const ImportColumn *others,
 		return psprintf("lake type %s is not supported",
 						name_from_lake(lake_type_text(lake_arena_of(CurrentMemoryContext),
 													  field->type)));
+	if (other_count >= MaxHeapAttributeNumber)
+		return psprintf("PostgreSQL allows %d columns", MaxHeapAttributeNumber);
 	if (column->name[0] == '\0')
 		return "its name is empty";
 	if (SystemAttributeByName(column->name) != NULL)
@@ -287,6 +291,23 @@ list_tables(ImportForeignSchemaStmt *stmt, Oid server_oid, size_t *count)
 	return tables;
 }
 
+/*
+ * A directory can have any name.  One that is no text is not worth an error,
+ * which would stand in the way of all other tables.
+ */
+static bool
+has_valid_name(const CatalogTable *table)
+{
+	LakeBytes	name = {(const uint8 *) table->name, strlen(table->name)};
+
+	if (text_is_valid(name))
+		return true;
+	lake_log(LAKE_LOG_WARNING,
+			 "skipping lake table \"%s\": its name is not valid UTF-8",
+			 table->name);
+	return false;
+}
+
 /* were these names imported already, cut to the same local name? */
 static bool
 is_imported(List *local_names, const char *local_name)
@@ -316,12 +337,14 @@ lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 		ImportTarget target = {
 			.server_oid = server_oid,
 			.server_name = stmt->server_name,
-			.name_space = stmt->remote_schema,
-			.name = name_from_lake(tables[i].name)
+			.name_space = stmt->remote_schema
 		};
 		char	   *sql;
 
 		CHECK_FOR_INTERRUPTS();
+		if (!has_valid_name(&tables[i]))
+			continue;
+		target.name = name_from_lake(tables[i].name);
 		target.local_name = clip_name(target.name);
 		if (!IsImportableForeignTable(target.local_name, stmt))
 			continue;
