@@ -540,6 +540,8 @@ lakeReScanForeignScan(ForeignScanState *node)
 {
 	LakeScan   *scan = node->fdw_state;
 
+	/* its row is of a run that is about to go */
+	ExecClearTuple(scan->slot);
 	if (scan->is_bound &&
 		bms_overlap(node->ss.ps.chgParam, scan->value_params))
 		unbind(scan);
