@@ -151,7 +151,7 @@ def check_snapshot(name, table, snapshot, path, path_map, decision, types):
               out[0] == str(snapshot["rows"]), err or out)
         return
     if status == 0:
-        status, more, err = psql("SELECT count(t) FROM %s t;" % table)
+        status, more, err = psql("SELECT count(lake_row) FROM %s lake_row;" % table)
         out = out[:1] + more
     if "error" in decision:
         check(name + " is refused", status != 0 and decision["error"] in err,

@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 import uuid
@@ -22,9 +23,16 @@ import write_lake
 
 WAREHOUSE, JAR, PSQL, SAMPLE = sys.argv[1:5]
 # what lakefdw refuses to read: the refusal is the expected outcome
-REFUSED = {"cases.orc_files": "ORC", "cases.avro_files": "Avro",
+REFUSED = {"cases.orc_files": "ORC", "cases.avro_files": "AVRO",
            "py.odd": "UTF-8"}
+# Spark 3.5.6 with Iceberg 1.10.0 fails with a NullPointerException once a column
+# is dropped that a former partition field or an equality delete is about;
+# PyIceberg reads the one, the rows of the other are as write_lake.py wrote them
+NOT_SPARK = {"cases.spec_evolution"}
+KNOWN = {"cases.eq_dropped_key": [{"val": "a"}, {"val": "c"}]}
 SEED = int(os.environ.get("INTEROP_SEED", "20260301"))
+
+EXACT = decimal.Context(prec=400)
 
 passed, failed = 0, []
 
@@ -59,13 +67,13 @@ def canonical(value):
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, (int, decimal.Decimal)):
-        return decimal.Decimal(value).normalize()
+        return EXACT.normalize(decimal.Decimal(value)) if value else 0
     if isinstance(value, float):
         if value != value:
             return "NaN"
         if value in (float("inf"), float("-inf")):
             return "Infinity" if value > 0 else "-Infinity"
-        return decimal.Decimal(repr(value)).normalize() + 0
+        return canonical(decimal.Decimal(repr(value)))
     if isinstance(value, dt.datetime):
         if value.tzinfo is not None:
             value = value.astimezone(dt.timezone.utc).replace(tzinfo=None)
@@ -79,6 +87,8 @@ def canonical(value):
     if hasattr(value, "asDict"):
         return {k: canonical(v) for k, v in value.asDict().items()}
     if isinstance(value, dict):
+        if not value:
+            return []
         if all(isinstance(k, str) for k in value):
             return {k: canonical(v) for k, v in value.items()}
         return [{"key": canonical(k), "value": canonical(v)}
@@ -101,29 +111,41 @@ def key(row):
     return json.dumps(row, sort_keys=True, default=str)
 
 
-def float32(session, frame, rows):
-    """Spark widens float columns; print them as PostgreSQL does a float4."""
-    import numpy
+def shortest(value):
+    """A float's shortest text that is the same float, as float4 prints."""
+    if value is None or value != value or value in (float("inf"),
+                                                    float("-inf")):
+        return value
+    for digits in range(1, 10):
+        near = float("%.*g" % (digits, value))
+        if struct.unpack("f", struct.pack("f", near))[0] == value:
+            return near
+    return value
 
+
+def float32(frame, rows):
+    """Spark widens float columns; print them as PostgreSQL does a float4."""
     names = [f.name for f in frame.schema.fields
              if f.dataType.simpleString() == "float"]
     for row in rows:
         for name in names:
-            if row[name] is not None:
-                row[name] = float(str(numpy.float32(row[name])))
+            row[name] = shortest(row[name])
     return rows
 
 
 def spark_rows(spark, sql):
     frame = spark.session.sql(sql)
     rows = [row.asDict(recursive=False) for row in frame.collect()]
-    rows = float32(spark.session, frame, rows)
+    rows = float32(frame, rows)
     return [{k: canonical(v) for k, v in row.items()} for row in rows]
 
 
 def our_rows(relation, where=""):
-    status, out, err = psql("SELECT to_jsonb(t) FROM %s t %s;"
-                            % (relation, where))
+    # by COPY, since psql leaves out U+10FFFF when it prints a result
+    status, out, err = psql(
+        "COPY (SELECT to_jsonb(lake_row) FROM %s lake_row %s) TO STDOUT"
+        " (FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01');"
+        % (relation, where))
     if status != 0:
         return None, err
     return [canonical(json.loads(line, parse_float=decimal.Decimal))
@@ -173,9 +195,21 @@ def set_up():
             check("import %s from %s" % (space, server), status == 0, err)
 
 
-def compare_current(spark):
+def pyiceberg_rows(metadata):
     from pyiceberg.table import StaticTable
 
+    return [{k: canonical(v) for k, v in row.items()} for row in
+            StaticTable.from_metadata(metadata).scan().to_arrow()
+            .to_pylist()]
+
+
+def newest(space, table):
+    return max(glob.glob("%s/%s/%s/metadata/*.metadata.json" % (
+        WAREHOUSE, space.replace(".", "/"), table)), key=lambda path: int(
+            re.match(r"v?(\d+)", os.path.basename(path))[1]))
+
+
+def compare_current(spark):
     for space, table in tables():
         name = "%s.%s" % (space, table)
         fresh = "%s.%s" % (quoted("fresh." + space), quoted(table))
@@ -184,13 +218,10 @@ def compare_current(spark):
             check(name + " is refused by name",
                   ours is None and REFUSED[name] in err, err or "no error")
             continue
-        if space == "py":
-            newest = max(glob.glob("%s/%s/%s/metadata/*.metadata.json"
-                                   % (WAREHOUSE, space, table)))
-            theirs = [
-                {k: canonical(v) for k, v in row.items()} for row in
-                StaticTable.from_metadata(newest).scan().to_arrow()
-                .to_pylist()]
+        if space == "py" or name in NOT_SPARK:
+            theirs = pyiceberg_rows(newest(space, table))
+        elif name in KNOWN:
+            theirs = KNOWN[name]
         else:
             theirs = spark_rows(spark, "SELECT * FROM lake.%s.`%s`"
                                 % (space, table))
@@ -219,7 +250,11 @@ def compare_versions(spark):
                 SELECT count(*) FROM version_%d;
                 """ % (number, literal(path), number))
             expected = 0
-            if snapshot not in (-1, None):
+            if "%s.%s" % (space, table) in NOT_SPARK:
+                expected = len(pyiceberg_rows(path))
+            elif "%s.%s" % (space, table) in KNOWN:
+                continue
+            elif snapshot not in (-1, None):
                 expected = spark.session.read.option(
                     "snapshot-id", str(snapshot)).table(
                         "lake.%s.`%s`" % (space, table)).count()
@@ -234,7 +269,7 @@ class Predicates:
     LITERALS = {
         "i": ["-1", "0", "7", "34", "2147483647", "-11"],
         "l": ["-1", "0", "34", "9223372036854775807", "-5000000000"],
-        "f": ["0", "1.5", "-0.25", "cast('NaN' AS double)"],
+        "f": ["0", "1.5", "-0.25", "NAN"],
         "n": ["0.00", "12.34", "-1.28", "499.99"],
         "t": ["''", "'a'", "'iceberg'", "'zz'", "'Z'"],
         "d": ["date '1969-12-31'", "date '1970-01-01'",
@@ -323,20 +358,28 @@ def compare_predicates(spark):
                 number, ", ".join(row(start + i) for i in range(100))))
         predicates = Predicates(SEED + number)
         spark.run("DELETE FROM random.t%d WHERE %s"
-                  % (number, predicates.leaf()),
+                  % (number, predicates.leaf().replace(
+                      "NAN", "double('NaN')").replace(
+                          "timestamp '", "timestamp_ntz '")),
                   "DELETE FROM random.t%d WHERE id %% 13 = 5" % number)
         psql("""CREATE SCHEMA IF NOT EXISTS random;
             IMPORT FOREIGN SCHEMA random LIMIT TO (t%d) FROM SERVER fresh
             INTO random;""" % number)
+        # from a plain copy: pushed into Iceberg 1.10.0, LIKE 'a%' fails with a
+        # NullPointerException where a partition value is NULL
+        everything = spark.session.table("lake.random.t%d" % number)
+        spark.session.createDataFrame(
+            everything.collect(), everything.schema).createOrReplaceTempView(
+                "plain")
         for _ in range(40):
             condition = predicates.tree()
             status, out, err = psql(
                 "SELECT id FROM random.t%d WHERE %s ORDER BY id;"
-                % (number, condition.replace("timestamp '", "timestamp '")))
+                % (number, condition.replace("NAN", "float8 'NaN'")))
             theirs = [str(r.id) for r in spark.session.sql(
-                "SELECT id FROM lake.random.t%d WHERE %s ORDER BY id"
-                % (number, re.sub(r"\btimestamp '", "timestamp_ntz '",
-                                  condition))).collect()]
+                "SELECT id FROM plain WHERE %s ORDER BY id"
+                % condition.replace("timestamp '", "timestamp_ntz '")
+                .replace("NAN", "double('NaN')")).collect()]
             check("random.t%d WHERE %s" % (number, condition),
                   status == 0 and out.split() == theirs,
                   "%s, expected %s; %s" % (out.split(), theirs, err))
