@@ -71,9 +71,9 @@ static void
 estimate_table(LakePlan *plan)
 {
 	const LakeSnapshot *snapshot = plan->relation->snapshot;
-	int64		rows = snapshot->total_records;
-	int64		files = snapshot->total_data_files;
-	int64		bytes = snapshot->total_size;
+	double		rows = snapshot->total_records;
+	double		files = snapshot->total_data_files;
+	double		bytes = snapshot->total_size;
 
 	if (rows < 0 || files < 0)
 	{
@@ -115,7 +115,7 @@ estimate_files(LakePlan *plan, Index varno)
 	if (plan->pushed == NIL)
 		plan->table_rows = plan->planned_rows;
 	plan->planned_files = files->task_count;
-	plan->planned_bytes = files->bytes_planned;
+	plan->planned_bytes = Max(files->bytes_planned, 0);
 	plan->counts_rows = files->delete_files == 0 && files->rows_planned >= 0;
 }
 
