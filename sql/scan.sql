@@ -138,9 +138,12 @@ SELECT tableoid::regclass, count(*) FROM history GROUP BY 1 ORDER BY 2;
 ALTER TABLE history DETACH PARTITION orders;
 
 -- rows travel whole when a joined local row is locked or updated
-UPDATE customers c SET name = o.status FROM orders o
-WHERE o.id = c.id AND o.amount > 3.17 RETURNING c.*;
-DELETE FROM customers c USING leaf WHERE leaf.id = c.id RETURNING c.id, leaf;
+WITH u AS (UPDATE customers c SET name = o.status FROM orders o
+    WHERE o.id = c.id AND o.amount > 3.17 RETURNING c.*)
+SELECT * FROM u ORDER BY id;
+WITH d AS (DELETE FROM customers c USING leaf WHERE leaf.id = c.id
+    RETURNING c.id, leaf)
+SELECT * FROM d ORDER BY id;
 
 -- views, materialised views, functions
 CREATE MATERIALIZED VIEW summary AS
