@@ -32,6 +32,11 @@ Q6 = """SELECT sum(l_extendedprice * l_discount) FROM %s
     WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01'
     AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24"""
 FOUR = "l_orderkey, l_quantity, l_shipdate, l_shipmode"
+COLUMNS = ("orderkey partkey suppkey linenumber quantity extendedprice"
+           " discount tax returnflag linestatus shipdate commitdate"
+           " receiptdate shipinstruct shipmode comment").split()
+# OFFSET leaves the columns of a row alone, here as on the heap; this reads them
+EACH = "SELECT %s FROM %%s" % ", ".join("count(l_%s)" % c for c in COLUMNS)
 THREE = "l_orderkey, l_extendedprice, l_shipdate"
 
 
@@ -155,6 +160,7 @@ def bench_project(server, _):
             ("4 columns, OFFSET", "SELECT " + FOUR +
              " FROM %s OFFSET 100000000"),
             ("16 columns, OFFSET", "SELECT * FROM %s OFFSET 100000000"),
+            ("16 columns, each counted", EACH),
             ("count(unpushable)",
              "SELECT count(nullif(l_orderkey %% 7, 3)) FROM %s")):
         if "nullif" not in sql:
@@ -257,9 +263,9 @@ LIST = {"type": "record", "name": "manifest_file", "fields": [
     {"name": "deleted_rows_count", "type": "long", "field-id": 514}]}
 
 
-def write_manifest_table(entries):
+def write_manifest_table(name, entries):
     """A table of one manifest; its data files do not exist."""
-    directory = LAKE + "/planning"
+    directory = "%s/%s" % (LAKE, name)
     os.makedirs(directory + "/metadata")
 
     def le(value):
@@ -303,7 +309,7 @@ def write_manifest_table(entries):
 
 
 def bench_planning(server, _):
-    path = write_manifest_table(100000)
+    path = write_manifest_table("planning", 100000)
     server.run("CREATE FOREIGN TABLE planning () SERVER lake"
                " OPTIONS (metadata_location '%s')" % path)
     sql = ("EXPLAIN SELECT c0 FROM planning WHERE c3 = 5000000")
@@ -321,29 +327,22 @@ def bench_planning(server, _):
 
 
 def bench_metadata(server, _):
-    directory = LAKE + "/snapshots"
-    os.makedirs(directory + "/metadata")
-    for count in (1, 10000):
-        path = "%s/metadata/v%d.metadata.json" % (directory, count)
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(table_metadata("file://" + directory, [
-                snapshot(i + 1, "file://%s/metadata/snap-%d.avro"
-                         % (LAKE + "/planning", i)) for i in range(count)]),
-                      file)
-        # the same manifest list, which exists, in the newest snapshot
-        text = open(path, encoding="utf-8").read()
-        text = text.replace("snap-%d.avro" % (count - 1), "snap.avro")
-        open(path, "w", encoding="utf-8").write(text)
-        server.run("CREATE FOREIGN TABLE snapshots_%d (c0 bigint) SERVER lake"
-                   " OPTIONS (metadata_location '%s', path_map '%s=%s')" % (
-                       count, path, LAKE + "/planning", LAKE + "/planning"))
     times = {1: [], 10000: []}
+    for count in times:
+        name = "snapshots_%d" % count
+        path = write_manifest_table(name, 1)
+        manifest_list = "file://%s/%s/metadata/snap.avro" % (LAKE, name)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(table_metadata("file://%s/%s" % (LAKE, name), [
+                snapshot(i + 1, manifest_list) for i in range(count)]), file)
+        server.run("CREATE FOREIGN TABLE %s () SERVER lake OPTIONS"
+                   " (metadata_location '%s')" % (name, path))
     for _ in range(RUNS):
         for count in times:
             fresh = Server()
             fresh.run("SELECT 1 FROM lake.snappy LIMIT 0")
             times[count].append(fresh.run(
-                "EXPLAIN SELECT c0 FROM snapshots_%d WHERE false" % count)[0])
+                "EXPLAIN SELECT c0 FROM snapshots_%d" % count)[0])
             fresh.connection.close()
     show("metadata.json, 10,000 snapshots", statistics.median(times[10000]),
          "1 snap.", statistics.median(times[1]), "<= 15 ms")
@@ -361,7 +360,7 @@ def bench_memory(server, _):
 
     thread = threading.Thread(target=watch)
     thread.start()
-    fresh.run("SELECT * FROM lake.snappy OFFSET 100000000")
+    fresh.run(EACH % "lake.snappy")
     stop.set()
     thread.join()
     print("%-34s %9.1f MiB (backend before: %.1f)  goal <= 64 MiB" % (
