@@ -32,7 +32,7 @@ SERVER_CFLAGS = -Isrc -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 
 MODULE_big = lakefdw
 SHLIB_LINK = $(CORE_LIBRARY) $(CORE_LIBS) \
-	-Wl,--version-script=$(CURDIR)/src/lakefdw.map
+	-Wl,--version-script=src/lakefdw.map
 DATA_built = $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql
 DATA = $(wildcard sql/lakefdw--*--*.sql)
 EXTRA_CLEAN = $(BUILD)
