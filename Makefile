@@ -35,20 +35,25 @@ SHLIB_LINK = $(CORE_LIBRARY) $(CORE_LIBS) \
 	-Wl,--version-script=src/lakefdw.map
 DATA_built = $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql
 DATA = $(wildcard sql/lakefdw--*--*.sql)
-EXTRA_CLEAN = $(BUILD)
+EXTRA_CLEAN = $(BUILD) build-asan build-fuzz results
 # bitcode would need clang, and the scan's loops gain nothing from inlining
 override with_llvm = no
 
-PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+# libpq-dev has a pg_config too: what counts is the file it points to
+PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
 ifneq ($(PGXS),)
 include $(PGXS)
+all: $(BUILD)/parquet_digest
+# a demo that was kept is known by a file that clean removes
+clean: demo-stop
 else
 CC = gcc
-all:
-	@echo "$(PG_CONFIG) is missing: run 'make deps', or set PG_CONFIG" >&2; exit 1
+all install installcheck uninstall:
+	@echo "$(PG_CONFIG) or the server's development files are missing:" \
+		"run 'make deps', or set PG_CONFIG" >&2; exit 1
+clean: demo-stop
+	rm -rf $(EXTRA_CLEAN)
 endif
-
-all: $(BUILD)/parquet_digest
 
 $(MODULE_big)$(DLSUFFIX): $(CORE_LIBRARY) src/lakefdw.map
 

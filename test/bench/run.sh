@@ -14,15 +14,15 @@ finish()
 {
 	local status=$?
 
-	trap - EXIT INT TERM
+	trap - EXIT
+	trap '' INT TERM
 	cluster_destroy
 	exit $status
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-make -s -j"$(nproc)" all >/dev/null
-as_root make -s install >/dev/null
+install_extension >/dev/null
 BENCH_DIR=${BENCH_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/lakefdw-bench}
 mkdir -p "$BENCH_DIR"
 cluster_create "shared_buffers = 3GB" "jit = off" \

@@ -7,14 +7,14 @@
 set -euo pipefail
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$TOP"
-. test/support/cluster.sh
 kept=build/demo.cluster
 
+if [ "${1:-}" = stop ] && [ ! -f "$kept" ]; then
+	echo "no demo is running"
+	exit 0
+fi
+. test/support/cluster.sh
 if [ "${1:-}" = stop ]; then
-	if [ ! -f "$kept" ]; then
-		echo "no demo is running"
-		exit 0
-	fi
 	CLUSTER_DIR=$(cat "$kept")
 	cluster_destroy
 	rm -f "$kept"
@@ -25,7 +25,8 @@ finish()
 {
 	local status=$?
 
-	trap - EXIT INT TERM
+	trap - EXIT
+	trap '' INT TERM
 	if [ "${KEEP:-}" = 1 ] && [ $status = 0 ]; then
 		echo "$CLUSTER_DIR" >"$kept"
 		echo
@@ -41,8 +42,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 [ ! -f "$kept" ] || "$0" stop
-make -s -j"$(nproc)" all >/dev/null
-as_root make -s install >/dev/null
+echo "building and installing lakefdw for $("$PG_CONFIG" --version)"
+install_extension >/dev/null
 cluster_create
 cluster_psql -q -v ON_ERROR_STOP=1 -v lake="$LAKE_DIR" -P pager=off -e \
 	-d postgres -f test/demo/tour.sql </dev/null

@@ -13,7 +13,8 @@ finish()
 {
 	local status=$?
 
-	trap - EXIT INT TERM
+	trap - EXIT
+	trap '' INT TERM
 	cluster_destroy
 	[ -z "$warehouse" ] || rm -rf "$warehouse"
 	exit $status
@@ -21,8 +22,7 @@ finish()
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-make -s -j"$(nproc)" all >/dev/null
-as_root make -s install >/dev/null
+install_extension >/dev/null
 cluster_create
 warehouse=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
 chmod 755 "$warehouse"

@@ -3,11 +3,18 @@
 #   cluster_create [setting ...]   makes CLUSTER_DIR and starts a server in it
 #   cluster_psql ARG ...           psql on it
 #   cluster_destroy                stops the server, removes the directory
+#   install_extension              builds and puts it into the server's places
 #
 # CLUSTER_DIR/lake is a copy of the sample lake that the server may read
 # wherever the checkout is.  The server listens on a socket in CLUSTER_DIR only.
 
+# absolute: sudo has a PATH of its own
 PG_CONFIG=${PG_CONFIG:-pg_config}
+if ! command -v "$PG_CONFIG" >/dev/null; then
+	echo "$PG_CONFIG is missing: run 'make deps', or set PG_CONFIG" >&2
+	exit 1
+fi
+PG_CONFIG=$(command -v "$PG_CONFIG")
 PG_BIN=$("$PG_CONFIG" --bindir)
 
 if [ "$(id -u)" = 0 ]; then
@@ -29,6 +36,13 @@ as_server()
 	else
 		"$@"
 	fi
+}
+
+# sudo drops the environment, and with it what make was told
+install_extension()
+{
+	make -s -j"$(nproc)" PG_CONFIG="$PG_CONFIG" all &&
+		as_root make -s PG_CONFIG="$PG_CONFIG" install >/dev/null
 }
 
 cluster_create()

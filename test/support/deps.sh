@@ -31,13 +31,20 @@ if ! command -v apt-get >/dev/null; then
 	exit 0
 fi
 
-# the server that is there, else the distribution's own
-major=$(pg_config --version 2>/dev/null |
-	sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p' || true)
 packages="build-essential libjson-c-dev libzstd-dev liblz4-dev
 	libsnappy-dev libbrotli-dev libdeflate-dev zlib1g-dev libssl-dev
 	libipc-run-perl python3 pg-bsd-indent universal-ctags"
-wanted="$packages postgresql-${major:-none} postgresql-server-dev-${major:-none}"
+
+# the server that is there, however it was installed, else the packaged one of
+# the same version, else the distribution's own
+config=${PG_CONFIG:-pg_config}
+major=$("$config" --version 2>/dev/null |
+	sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p' || true)
+if [ -z "$major" ] || [ ! -f "$("$config" --pgxs)" ] ||
+	[ ! -x "$("$config" --bindir)/initdb" ]; then
+	server="postgresql-${major:-none} postgresql-server-dev-${major:-none}"
+fi
+wanted="$packages ${server:-}"
 
 count=$(echo $wanted | wc -w)
 # shellcheck disable=SC2086
@@ -51,7 +58,8 @@ retry as_root apt-get update -qq
 if [ -z "$major" ]; then
 	major=$(apt-cache depends postgresql |
 		sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -1)
+	server="postgresql-$major postgresql-server-dev-$major"
 fi
 # shellcheck disable=SC2086
 retry as_root apt-get install -qq -y --no-install-recommends $packages \
-	"postgresql-$major" "postgresql-server-dev-$major" >/dev/null
+	${server:-} >/dev/null

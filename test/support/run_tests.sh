@@ -98,12 +98,6 @@ suite_lint()
 	make -s lint && echo "1 passed, 0 failed"
 }
 
-# the extension in the server's directories, as make install puts it
-install_extension()
-{
-	make -s -j"$JOBS" all && as_root make -s install >/dev/null
-}
-
 pgxs_dir()
 {
 	dirname "$(dirname "$(dirname "$("$PG_CONFIG" --pgxs)")")"
@@ -177,6 +171,7 @@ suite_tap()
 
 	install_extension || return 1
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
+	CLUSTER_DIR=$dir
 	cp -r test/tap test/data/lake "$dir"
 	[ "$(id -u)" != 0 ] || chown -R "$CLUSTER_USER" "$dir"
 	as_server env PATH="$PG_BIN:$PATH" TESTDATADIR="$dir/tmp" \
@@ -190,7 +185,7 @@ suite_tap()
 		awk -v s=$status '{n = $1} END {
 			if (s == 0) print n + 0 " passed, 0 failed";
 			else print (n > 1 ? n - 1 : 0) " passed, 1 failed"}'
-	rm -rf "${dir:?}"
+	cluster_destroy
 	return $status
 }
 
