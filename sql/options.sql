@@ -20,7 +20,7 @@ CREATE SERVER s FOREIGN DATA WRAPPER lakefdw OPTIONS (allowed_locations '/a,b');
 CREATE SERVER s FOREIGN DATA WRAPPER lakefdw OPTIONS (path_map '/a');
 
 CREATE SERVER s FOREIGN DATA WRAPPER lakefdw
-  OPTIONS (catalog 'file', warehouse :'lake', allowed_locations '/a,file:///b',
+  OPTIONS (catalog 'file', warehouse :'lake', allowed_locations '/a, file:///b',
     path_map :'map', mapping 'owner');
 CREATE USER MAPPING FOR CURRENT_USER SERVER s OPTIONS (password 'x');
 CREATE USER MAPPING FOR CURRENT_USER SERVER s;

@@ -54,10 +54,11 @@ extern void path_rules_allow(LakeArena *arena, LakePathRules *rules,
 /*
  * The path that a location means: longest matching map (at a path separator,
  * compared in comparable form; of equal ones the first), else the location
- * itself; a file: URI's path, ".." resolved.  Throws DENIED, naming location
- * and prefixes, when it is not below an allowed one, neither as it stands nor
- * with percent-encoding decoded; UNSUPPORTED, naming the scheme, when no store
- * serves it.  A relative location is DENIED unless a map matches it.
+ * itself; a file: URI's path, ".." resolved.  A local path below the map's
+ * target stays as it is where the target is below "from".  Throws DENIED,
+ * naming location and prefixes, when it is not below an allowed one, neither as
+ * it stands nor with percent-encoding decoded; UNSUPPORTED, naming the scheme,
+ * when no store serves it.  A relative location is DENIED unless a map matches.
  *
  * The result is the name as it stands: Hadoop and pyarrow do not encode the
  * names in their URIs.  Opening a URI tries the decoded name next.

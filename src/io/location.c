@@ -320,7 +320,24 @@ path_rules_add_map(LakeArena *arena, LakePathRules *rules, const char *text)
 	}
 }
 
-/* NULL when no map matches */
+/*
+ * Where "to" is below "from", as it is when "from" stands for a whole bucket, a
+ * local location below "to" has been mapped already.
+ */
+static bool
+is_mapped_already(LakeArena *arena, const LakePathMap *map,
+				  const char *location, const char *comparable)
+{
+	const char *to = location_comparable(arena, map->to);
+	LocationParts parts;
+
+	split_location(location, &parts);
+	return (parts.scheme == NULL ||
+			is_text(parts.scheme, parts.scheme_len, "file")) &&
+		path_is_below(to, map->from) && path_is_below(comparable, to);
+}
+
+/* NULL when the location stays as it is */
 static const char *
 apply_maps(LakeArena *arena, const LakePathRules *rules, const char *location)
 {
@@ -339,7 +356,7 @@ apply_maps(LakeArena *arena, const LakePathRules *rules, const char *location)
 		best = map;
 		best_len = len;
 	}
-	if (best == NULL)
+	if (best == NULL || is_mapped_already(arena, best, location, comparable))
 		return NULL;
 	return lake_printf(arena, "%s%s", best->to, comparable + best_len);
 }

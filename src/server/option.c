@@ -298,8 +298,12 @@ options_allow_list(LakeArena *arena, LakePathRules *rules, const char *list)
 	for (const char *item = list; item != NULL;)
 	{
 		const char *end = strchr(item, ',');
-		size_t		len = end == NULL ? strlen(item) : end - item;
+		size_t		len;
 
+		item += strspn(item, " ");
+		len = strcspn(item, ",");
+		while (len > 0 && item[len - 1] == ' ')
+			len--;
 		path_rules_allow(arena, rules, lake_strndup(arena, item, len));
 		item = end == NULL ? NULL : end + 1;
 	}

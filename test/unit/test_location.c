@@ -102,6 +102,24 @@ plain_paths_and_file_uris_resolve(LakeArena *arena)
 }
 
 static void
+a_location_in_the_maps_target_stays(LakeArena *arena)
+{
+	/* a whole bucket: "from" is the root, and a prefix of everything */
+	const char *bucket = "s3://bucket=file:///srv/copy/";
+
+	CHECK_STRING(resolve(arena, NULL, bucket, "s3://bucket/ns/a"),
+				 "/srv/copy/ns/a");
+	CHECK_STRING(resolve(arena, NULL, bucket, "/srv/copy/ns/a"),
+				 "/srv/copy/ns/a");
+	CHECK_STRING(resolve(arena, NULL, bucket, "file:/srv/copy/ns/a"),
+				 "/srv/copy/ns/a");
+	CHECK_STRING(resolve(arena, NULL, bucket, "s3://bucket/srv/copy/a"),
+				 "/srv/copy/srv/copy/a");
+	CHECK_STRING(resolve(arena, NULL, "/a=/b,/a/keep=/a/keep", "/a/keep/x"),
+				 "/a/keep/x");
+}
+
+static void
 nothing_is_allowed_by_default(LakeArena *arena)
 {
 	CHECK_THROWS(LAKE_ERROR_DENIED, "none",
@@ -273,6 +291,7 @@ static const UnitTest tests[] = {
 	UNIT(a_clean_location_is_not_copied),
 	UNIT(join_puts_one_slash_between),
 	UNIT(plain_paths_and_file_uris_resolve),
+	UNIT(a_location_in_the_maps_target_stays),
 	UNIT(nothing_is_allowed_by_default),
 	UNIT(a_path_outside_the_prefixes_is_denied_naming_both),
 	UNIT(a_longer_name_is_not_below_the_prefix),
