@@ -14,10 +14,13 @@
 /*
  * Limits of both halves: CORRUPT when nested deeper (a struct in a schema
  * costs three levels, see LAKE_MAX_TYPE_DEPTH), LIMIT when a text to be parsed
- * is larger (json-c needs up to some 40 bytes a byte; the scanner needs none).
+ * is larger or has more values than json-c can hold in that memory (it needs
+ * up to 260 bytes a byte; the scanner needs none).  The fields of a schema cost
+ * some 1,800 bytes each.
  */
 #define JSON_MAX_DEPTH	640
 #define JSON_MAX_SIZE	(64 * 1024 * 1024)
+#define JSON_MAX_MEMORY	((size_t) 512 << 20)
 
 /* ---- scanner: works on text, allocates nothing, throws CORRUPT ---- */
 

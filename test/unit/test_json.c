@@ -55,6 +55,44 @@ malformed_texts_are_refused(LakeArena *arena)
 							"test"));
 }
 
+static void
+texts_larger_than_a_piece_are_parsed_whole(LakeArena *arena)
+{
+	enum { COUNT = 400000 };
+	static const char word[] = "\"\xe2\x9d\x84\",";	/* 6 bytes: cuts fall anywhere */
+	char	   *text = lake_alloc(arena, COUNT * 6 + 3);
+	LakeJson   *array;
+
+	text[0] = '[';
+	for (int i = 0; i < COUNT; i++)
+		memcpy(text + 1 + i * 6, word, 6);
+	memcpy(text + COUNT * 6, "] ", 3);
+	array = parse(arena, text);
+	CHECK_INT(json_array_length(array, "x"), COUNT);
+	for (int i = 0; i < COUNT; i++)
+		if (memcmp(json_string(json_array_at(array, (size_t) i), "x").data,
+				   "\xe2\x9d\x84", 4) != 0)
+			CHECK_INT(i, COUNT);
+	text[COUNT * 6 - 12] = 'x';
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "expected at byte 2399988",
+				 parse(arena, text));
+}
+
+/* three bytes that take json-c 760 */
+static void
+texts_of_too_many_values_are_refused(LakeArena *arena)
+{
+	enum { COUNT = 1 << 20 };
+	char	   *text = lake_alloc(arena, COUNT * 3 + 2);
+
+	text[0] = '[';
+	for (int i = 0; i < COUNT; i++)
+		memcpy(text + 1 + i * 3, "{},", 3);
+	text[COUNT * 3] = ']';
+	CHECK_THROWS(LAKE_ERROR_LIMIT, "too many JSON values",
+				 parse(arena, text));
+}
+
 /* depth opening brackets, then as many closing ones */
 static LakeBytes
 nested(LakeArena *arena, size_t depth)
@@ -267,6 +305,8 @@ scanned_integers_must_fit(LakeArena *arena)
 static const UnitTest tests[] = {
 	UNIT(whole_texts_of_each_kind_are_parsed),
 	UNIT(malformed_texts_are_refused),
+	UNIT(texts_larger_than_a_piece_are_parsed_whole),
+	UNIT(texts_of_too_many_values_are_refused),
 	UNIT(depth_is_limited_in_both_halves),
 	UNIT(integers_must_fit),
 	UNIT(members_are_found_with_their_type),
