@@ -79,8 +79,8 @@ estimate_table(LakePlan *plan)
 	{
 		IcebergTotals totals;
 
-		iceberg_totals(plan->relation->table, plan->relation->store, snapshot,
-					   &totals);
+		iceberg_totals(lake_arena_of(CurrentMemoryContext),
+					   plan->relation->store, snapshot, &totals);
 		if (files < 0)
 			files = totals.data_files;
 		if (rows < 0)

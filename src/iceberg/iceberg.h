@@ -25,8 +25,9 @@ extern LakeBytes iceberg_read_metadata_text(LakeArena *arena,
 											LakeStore *store,
 											const char *location);
 
-/* NULL when the table has no such snapshot */
-extern const LakeSnapshot *iceberg_find_snapshot(const LakeTable *table,
+/* the current snapshot, or another one in arena; NULL: the table has none such */
+extern const LakeSnapshot *iceberg_find_snapshot(LakeArena *arena,
+												 const LakeTable *table,
 												 int64_t snapshot_id);
 
 /* a table property, NULL when not set */
@@ -37,6 +38,8 @@ extern const LakePartitionSpec *iceberg_find_spec(const LakeTable *table,
 /*
  * Totals from a snapshot's manifest list alone (no manifest is opened): live
  * data files and rows, -1 where a writer left counts out.  For estimates.
+ * arena is for what is needed meanwhile: the table's own may be a cache's, where
+ * a throw would leave it, with the open file.
  */
 typedef struct IcebergTotals
 {
@@ -45,7 +48,7 @@ typedef struct IcebergTotals
 	int64_t		delete_manifests;	/* with live entries */
 } IcebergTotals;
 
-extern void iceberg_totals(const LakeTable *table, LakeStore *store,
+extern void iceberg_totals(LakeArena *arena, LakeStore *store,
 						   const LakeSnapshot *snapshot, IcebergTotals *totals);
 
 #endif							/* LAKE_ICEBERG_H */

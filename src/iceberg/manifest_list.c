@@ -248,10 +248,10 @@ add_total(int64_t *total, int64_t part)
 }
 
 void
-iceberg_totals(const LakeTable *table, LakeStore *store,
+iceberg_totals(LakeArena *arena, LakeStore *store,
 			   const LakeSnapshot *snapshot, IcebergTotals *totals)
 {
-	LakeArena  *scratch = lake_arena_create(table->arena, "snapshot totals");
+	LakeArena  *scratch = lake_arena_create(arena, "snapshot totals");
 	size_t		count;
 	const ManifestFile *manifests = manifest_list_read(scratch, store,
 													   snapshot, &count);

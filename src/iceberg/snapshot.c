@@ -179,7 +179,8 @@ snapshot_parse(LakeArena *arena, LakeBytes text, int64_t id)
 }
 
 const LakeSnapshot *
-iceberg_find_snapshot(const LakeTable *table, int64_t snapshot_id)
+iceberg_find_snapshot(LakeArena *arena, const LakeTable *table,
+					  int64_t snapshot_id)
 {
 	const LakeSnapshot *current = table->current_snapshot;
 	LakeBytes	snapshots = iceberg_table(table)->snapshots;
@@ -198,7 +199,7 @@ iceberg_find_snapshot(const LakeTable *table, int64_t snapshot_id)
 		lake_check_interrupts();
 		snapshot_scan(text, &id, NULL);
 		if (id == snapshot_id)
-			return &snapshot_parse(table->arena, text, id)->snapshot;
+			return &snapshot_parse(arena, text, id)->snapshot;
 	}
 	return NULL;
 }

@@ -76,7 +76,7 @@ run(LakeArena *arena, MemoryStore *memory)
 	int			next = 0;
 	IcebergTotals totals;
 
-	iceberg_totals(table, &memory->store, table->current_snapshot, &totals);
+	iceberg_totals(arena, &memory->store, table->current_snapshot, &totals);
 	part = fixture_plan(memory, table, make_predicate(arena, table));
 	check_plan(part);
 	/* may throw where the other did not: unneeded files may be unreadable */

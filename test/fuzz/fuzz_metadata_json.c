@@ -41,7 +41,7 @@ check_snapshots(const LakeTable *table)
 		const LakeSnapshot *snapshot;
 
 		snapshot_scan(text, &id, NULL);
-		snapshot = iceberg_find_snapshot(table, id);
+		snapshot = iceberg_find_snapshot(table->arena, table, id);
 		require(snapshot != NULL && snapshot->id == id);
 	}
 }

@@ -164,7 +164,7 @@ totals_come_from_the_list_alone(LakeArena *arena)
 	int			opened = memory->opened;
 	IcebergTotals totals;
 
-	iceberg_totals(table, &memory->store, table->current_snapshot, &totals);
+	iceberg_totals(arena, &memory->store, table->current_snapshot, &totals);
 	CHECK_INT(totals.data_files, 5);
 	CHECK_INT(totals.data_rows, (INT64_C(1) << 40) + 30);
 	CHECK_INT(totals.delete_manifests, 1);
@@ -182,7 +182,7 @@ one_unknown_count_makes_the_total_unknown(LakeArena *arena)
 	const LakeTable *table = fixture_table(memory, manifests, 2);
 	IcebergTotals totals;
 
-	iceberg_totals(table, &memory->store, table->current_snapshot, &totals);
+	iceberg_totals(arena, &memory->store, table->current_snapshot, &totals);
 	CHECK_INT(totals.data_files, 6);
 	CHECK_INT(totals.data_rows, -1);
 }
@@ -199,8 +199,25 @@ totals_that_overflow_are_unknown(LakeArena *arena)
 	const LakeTable *table = fixture_table(memory, manifests, 3);
 	IcebergTotals totals;
 
-	iceberg_totals(table, &memory->store, table->current_snapshot, &totals);
+	iceberg_totals(arena, &memory->store, table->current_snapshot, &totals);
 	CHECK_INT(totals.data_rows, -1);
+}
+
+static void
+totals_that_fail_leave_the_table_as_it_was(LakeArena *arena)
+{
+	MemoryStore *memory = memory_store_create(arena);
+	FixtureManifest manifest = {.live_files = 1, .live_rows = -5};
+	const LakeTable *table = fixture_table(memory, &manifest, 1);
+	LakeArena  *query = lake_arena_create(arena, "query");
+	size_t		before = lake_allocated;
+	IcebergTotals totals;
+
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "negative",
+				 iceberg_totals(query, &memory->store,
+								table->current_snapshot, &totals));
+	lake_arena_destroy(query);
+	CHECK_INT(lake_allocated, before);
 }
 
 static const UnitTest tests[] = {
@@ -214,6 +231,7 @@ static const UnitTest tests[] = {
 	UNIT(totals_come_from_the_list_alone),
 	UNIT(one_unknown_count_makes_the_total_unknown),
 	UNIT(totals_that_overflow_are_unknown),
+	UNIT(totals_that_fail_leave_the_table_as_it_was),
 };
 
 UNIT_MAIN(tests)

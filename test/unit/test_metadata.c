@@ -220,9 +220,9 @@ other_snapshots_are_found_on_demand(LakeArena *arena)
 		open_json(arena, V2 ",\"current-snapshot-id\":2,\"snapshots\":["
 			  SNAPSHOT("1", "1") "," SNAPSHOT("2", "2") "]");
 
-	CHECK(iceberg_find_snapshot(table, 2) == table->current_snapshot);
-	CHECK_INT(iceberg_find_snapshot(table, 1)->sequence_number, 1);
-	CHECK(iceberg_find_snapshot(table, 3) == NULL);
+	CHECK(iceberg_find_snapshot(arena, table, 2) == table->current_snapshot);
+	CHECK_INT(iceberg_find_snapshot(arena, table, 1)->sequence_number, 1);
+	CHECK(iceberg_find_snapshot(arena, table, 3) == NULL);
 }
 
 static void

@@ -105,10 +105,10 @@ check_totals(Lake *lake, const LakeTable *table)
 		IcebergTotals totals;
 
 		snapshot_scan(text, &id, NULL);
-		snapshot = iceberg_find_snapshot(table, id);
+		snapshot = iceberg_find_snapshot(table->arena, table, id);
 		plan = iceberg_format.plan(table->arena, table, lake->store, snapshot,
 								   NULL);
-		iceberg_totals(table, lake->store, snapshot, &totals);
+		iceberg_totals(table->arena, lake->store, snapshot, &totals);
 		CHECK_INT(plan->task_count, snapshot->total_data_files);
 		CHECK_INT(plan->rows_planned, snapshot->total_records);
 		CHECK_INT(plan->bytes_planned <= snapshot->total_size, 1);
