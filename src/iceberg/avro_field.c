@@ -45,6 +45,23 @@ avro_field_bytes(const AvroSlot *slot, const char *name)
 	return slot->bytes;
 }
 
+bool
+avro_field_is_word(LakeBytes bytes, const char *word)
+{
+	if (bytes.len != strlen(word))
+		return false;
+	for (size_t i = 0; i < bytes.len; i++)
+	{
+		uint8_t		c = bytes.data[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (uint8_t) (c - 'A' + 'a');
+		if (c != (uint8_t) word[i])
+			return false;
+	}
+	return true;
+}
+
 LakeBytes
 avro_field_location(const AvroSlot *slot, const char *name)
 {

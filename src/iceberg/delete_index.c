@@ -146,24 +146,6 @@ list_from(DeleteList *list, LakeArena *arena, int64_t sequence_number)
 
 /* ---- adding ---- */
 
-static bool
-is_format(LakeBytes format, const char *name)
-{
-	if (format.len != strlen(name))
-		return false;
-	for (size_t i = 0; i < format.len; i++)
-	{
-		uint8_t		c = format.data[i];
-
-		/* writers use either case */
-		if (c >= 'A' && c <= 'Z')
-			c = (uint8_t) (c - 'A' + 'a');
-		if (c != (uint8_t) name[i])
-			return false;
-	}
-	return true;
-}
-
 static const char *
 comparable(LakeArena *arena, LakeBytes path)
 {
@@ -334,13 +316,13 @@ delete_index_add(DeleteIndex *index, const ManifestEntry *manifest_entry,
 	entry->file.record_count = manifest_entry->record_count;
 	entry->file.size = manifest_entry->size;
 	index->count++;
-	if (is_format(format, "puffin"))
+	if (avro_field_is_word(format, "puffin"))
 	{
 		add_vector(index, manifest_entry, entry);
 		return;
 	}
 	/* refused when a data file needs it */
-	if (!is_format(format, "parquet"))
+	if (!avro_field_is_word(format, "parquet"))
 		entry->format = lake_strndup(index->scratch,
 									 (const char *) format.data, format.len);
 	if (manifest_entry->content == CONTENT_EQUALITY_DELETES)

@@ -124,6 +124,9 @@ extern int64_t avro_field_int64(const AvroSlot *slot, const char *name,
 /* data is NULL when the field is; CORRUPT when it has other than bytes */
 extern LakeBytes avro_field_bytes(const AvroSlot *slot, const char *name);
 
+/* is it that word (given in lower case) in any case? */
+extern bool avro_field_is_word(LakeBytes bytes, const char *word);
+
 /* a required location: CORRUPT when it is NULL, empty or has a NUL */
 extern LakeBytes avro_field_location(const AvroSlot *slot, const char *name);
 

@@ -212,22 +212,6 @@ find_partition(Planner *planner, const ManifestReader *reader)
 /* ---- entries ---- */
 
 static bool
-is_parquet(LakeBytes format)
-{
-	static const char name[] = "PARQUET";
-
-	if (format.len != sizeof name - 1)
-		return false;
-	for (size_t i = 0; i < format.len; i++)
-	{
-		/* ASCII letters differ in this bit between the cases */
-		if ((format.data[i] & ~0x20) != name[i])
-			return false;
-	}
-	return true;
-}
-
-static bool
 entry_may_match(Planner *planner, ManifestReader *reader,
 				const ManifestEntry *entry)
 {
@@ -248,7 +232,7 @@ add_task(Planner *planner, const ManifestReader *reader,
 		lake_throw(LAKE_ERROR_LIMIT,
 				   "the scan has more than %d data files",
 				   ICEBERG_MAX_PLANNED_FILES);
-	if (!is_parquet(entry->format))
+	if (!avro_field_is_word(entry->format, "parquet"))
 		lake_throw(LAKE_ERROR_UNSUPPORTED,
 				   "data file \"%.*s\" has the format %.*s, which is not "
 				   "supported", (int) entry->path.len,
