@@ -20,7 +20,9 @@
 static void
 put_object(void *object)
 {
-	json_object_put(object);
+	LakeJson  **owned = object;
+
+	json_object_put(*owned);
 }
 
 static void
@@ -109,8 +111,8 @@ LakeJson *
 json_parse(LakeArena *arena, LakeBytes text, const char *what)
 {
 	LakeArena  *scratch = lake_arena_create(arena, "json tokener");
+	LakeJson  **result = lake_alloc(arena, sizeof *result);
 	json_tokener *tokener;
-	LakeJson   *result;
 
 	if (text.len > JSON_MAX_SIZE)
 		lake_throw(LAKE_ERROR_LIMIT,
@@ -132,10 +134,10 @@ json_parse(LakeArena *arena, LakeBytes text, const char *what)
 						   JSON_TOKENER_VALIDATE_UTF8);
 
 	/* the deferred call exists first: then the object cannot be lost */
-	result = tokenize(tokener, text, what);
 	lake_defer(arena, put_object, result);
+	*result = tokenize(tokener, text, what);
 	lake_arena_destroy(scratch);
-	return result;
+	return *result;
 }
 
 JsonKind
