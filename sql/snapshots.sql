@@ -97,6 +97,21 @@ SELECT become(2);
 SELECT count(a.id) FROM moving a JOIN other_name b USING (id);
 RESET lakefdw.metadata_cache;
 
+-- a table that is dropped and made again has the names it had, maybe the sizes
+CREATE FUNCTION remake(version int) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', format(
+    'cat >/dev/null; d="%s/lake3/ns/remade/metadata" && mkdir -p "$d" && printf %%-20000s "$(cat "%s/cases/some_nulls/metadata/v%s.metadata.json")" >"$d/new" && mv "$d/new" "$d/v1.metadata.json"',
+    current_setting('test.work'), current_setting('test.lake'), version));
+  RETURN version;
+END
+$$;
+CREATE FOREIGN TABLE remade (id int) SERVER lake3 OPTIONS (namespace 'ns', "table" 'remade');
+SELECT remake(2);
+SELECT count(id) FROM remade;
+SELECT remake(3);
+SELECT count(id) FROM remade;
+
 -- a table that is gone
 CREATE FUNCTION outcome(statement text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -112,4 +127,4 @@ SELECT outcome('SELECT * FROM moving');
 
 DROP SERVER lake3 CASCADE;
 DROP SEQUENCE versions;
-DROP FUNCTION become, count_stable, count_twice, outcome;
+DROP FUNCTION become, remake, count_stable, count_twice, outcome;

@@ -113,6 +113,8 @@ struct LakeFile
 	LakeStore  *store;
 	const char *location;		/* as metadata says it: for messages */
 	uint64_t	size;			/* bytes */
+	/* another one after the file was replaced, as far as the store can tell */
+	uint64_t	version;
 };
 
 /* a store for local files below rules' prefixes; rules are borrowed */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 
 /* bytes between two looks at interrupts */
 #define READ_PIECE		((size_t) 8 << 20)
@@ -200,6 +201,17 @@ open_followed(Handle *handle, int flags, const char *path)
 	handle->path_fd = -1;
 }
 
+static uint64_t
+file_version(const struct stat *status)
+{
+	const int64_t marks[] = {
+		(int64_t) status->st_dev, (int64_t) status->st_ino, status->st_size,
+		status->st_mtim.tv_sec, status->st_mtim.tv_nsec
+	};
+
+	return hash_xxh64(marks, sizeof marks, 0);
+}
+
 static LakeFile *
 local_open(LakeStore *store, LakeArena *arena, const char *path)
 {
@@ -220,6 +232,7 @@ local_open(LakeStore *store, LakeArena *arena, const char *path)
 	file->file.store = store;
 	file->file.location = path;
 	file->file.size = (uint64_t) status.st_size;
+	file->file.version = file_version(&status);
 	file->fd = handle->fd;
 	return &file->file;
 }

@@ -7,8 +7,9 @@
  * identity, never by relid: two foreign tables of one lake table share a pin.
  *
  * Metadata files are immutable, so parsed ones are shared by everything that
- * reads the same path.  A file that is replaced under its own name, which no
- * engine does, is noticed if its size changes.
+ * reads the same path.  A name may come back all the same: the first versions of
+ * a table that was dropped and made again are called what they were.  So the
+ * store is asked for the file's version each time.
  */
 #include "postgres.h"
 
@@ -133,7 +134,7 @@ typedef struct CachedTable
 	dlist_node	node;
 	MemoryContext context;		/* owns all of it, this struct too */
 	const char *path;			/* where the location leads to */
-	uint64		file_size;
+	uint64		file_version;
 	Size		memory;			/* of context, when it was parsed */
 	int			holders;
 	const LakeTable *table;
@@ -188,7 +189,7 @@ hold_table(CachedTable *cached, MemoryContext holder)
 }
 
 static CachedTable *
-find_table(const char *path, uint64 file_size)
+find_table(const char *path, uint64 file_version)
 {
 	dlist_iter	iter;
 
@@ -196,7 +197,8 @@ find_table(const char *path, uint64 file_size)
 	{
 		CachedTable *cached = dlist_container(CachedTable, node, iter.cur);
 
-		if (cached->file_size == file_size && strcmp(cached->path, path) == 0)
+		if (cached->file_version == file_version &&
+			strcmp(cached->path, path) == 0)
 			return cached;
 	}
 	return NULL;
@@ -205,7 +207,7 @@ find_table(const char *path, uint64 file_size)
 /* parses in a context of the caller's, so that a throw leaves nothing behind */
 static CachedTable *
 parse_table(LakeStore *store, const char *location, const char *path,
-			uint64 file_size)
+			uint64 file_version)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "lake table",
@@ -215,7 +217,7 @@ parse_table(LakeStore *store, const char *location, const char *path,
 
 	cached->context = context;
 	cached->path = lake_strdup(arena, path);
-	cached->file_size = file_size;
+	cached->file_version = file_version;
 	cached->table = iceberg_format.open(arena, store,
 										lake_strdup(arena, location));
 	cached->memory = MemoryContextMemAllocated(context, true);
@@ -228,22 +230,20 @@ session_open_table(LakeStore *store, const char *location,
 {
 	LakeArena  *scratch = lake_arena_create(NULL, "lake metadata file");
 	LakeFile   *file;
+	const char *path;
 	CachedTable *cached;
 
 	/* opened even if it is in the cache: this is the check of the path */
 	file = lake_file_open(store, scratch, location, "metadata file");
-	cached = find_table(path_rules_resolve(scratch, store->rules, location),
-						file->size);
+	path = path_rules_resolve(scratch, store->rules, location);
+	cached = find_table(path, file->version);
 	if (cached == NULL)
 	{
 		if (cache_context == NULL)
 			cache_context = AllocSetContextCreate(TopMemoryContext,
 												  "lake metadata cache",
 												  ALLOCSET_SMALL_SIZES);
-		cached = parse_table(store, location,
-							 path_rules_resolve(scratch, store->rules,
-												location),
-							 file->size);
+		cached = parse_table(store, location, path, file->version);
 		MemoryContextSetParent(cached->context, cache_context);
 		dlist_push_head(&cache, &cached->node);
 	}

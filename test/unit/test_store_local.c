@@ -216,6 +216,23 @@ an_empty_file_reads_as_no_bytes(LakeArena *arena)
 }
 
 static void
+a_replaced_file_has_another_version(LakeArena *arena)
+{
+	Scratch    *s = scratch(arena);
+	char	   *path = write_file(arena, s, "lake/a", "old");
+	LakeFile   *old = lake_file_find(s->store, arena, path);
+	LakeFile   *same = lake_file_find(s->store, arena, path);
+	LakeFile   *new;
+
+	CHECK(same->version == old->version);
+	if (rename(write_file(arena, s, "lake/b", "new"), path) != 0)
+		abort();
+	new = lake_file_find(s->store, arena, path);
+	CHECK_INT(new->size, old->size);
+	CHECK(new->version != old->version);
+}
+
+static void
 a_link_out_of_the_lake_is_denied(LakeArena *arena)
 {
 	Scratch    *s = scratch(arena);
@@ -501,6 +518,7 @@ static const UnitTest tests[] = {
 	UNIT(a_file_that_shrinks_while_open_is_corrupt),
 	UNIT(reading_all_is_limited),
 	UNIT(an_empty_file_reads_as_no_bytes),
+	UNIT(a_replaced_file_has_another_version),
 	UNIT(a_link_out_of_the_lake_is_denied),
 	UNIT(a_linked_directory_out_of_the_lake_is_denied),
 	UNIT(a_link_to_a_longer_name_is_denied),
