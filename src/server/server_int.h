@@ -141,8 +141,9 @@ extern void domain_check_apply(DomainCheck *check, const Datum *values,
 /* ---- session.c ---- */
 
 /*
- * The metadata location that a lake table is pinned to under the snapshot; NULL
- * when it has no pin yet.  key is the lake table's identity.
+ * The metadata location that a lake table is pinned to under the snapshot, valid
+ * until the next pin is added; NULL when it has none yet.  key is the lake
+ * table's identity.
  */
 extern const char *session_find_pin(const char *key, Snapshot snapshot);
 extern void session_add_pin(const char *key, Snapshot snapshot,

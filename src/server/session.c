@@ -26,8 +26,8 @@
 typedef struct Pin
 {
 	struct Pin *next;
-	const char *key;			/* of the lake table */
-	const char *metadata_location;
+	char	   *key;			/* of the lake table */
+	char	   *metadata_location;
 	/* READ COMMITTED: of the snapshot that it was taken for */
 	TimestampTz statement_start;
 	CommandId	command;
@@ -77,7 +77,7 @@ session_find_pin(const char *key, Snapshot snapshot)
 {
 	for (Pin *pin = pins; pin != NULL; pin = pin->next)
 	{
-		if (strcmp(pin->key, key) == 0 && pin_is_for(pin, snapshot))
+		if (pin_is_for(pin, snapshot) && strcmp(pin->key, key) == 0)
 			return pin->metadata_location;
 	}
 	return NULL;
@@ -91,10 +91,17 @@ drop_former_pins(void)
 
 	while (*link != NULL)
 	{
-		if ((*link)->statement_start == GetCurrentStatementStartTimestamp())
-			link = &(*link)->next;
+		Pin		   *pin = *link;
+
+		if (pin->statement_start == GetCurrentStatementStartTimestamp())
+			link = &pin->next;
 		else
-			*link = (*link)->next;
+		{
+			*link = pin->next;
+			pfree(pin->key);
+			pfree(pin->metadata_location);
+			pfree(pin);
+		}
 	}
 }
 
