@@ -31,6 +31,21 @@ EXCEPTION WHEN undefined_table THEN
   RAISE WARNING '%', split_part(SQLERRM, ' in warehouse', 1);
 END
 $$;
+-- EXPLAIN names the table in the database's encoding, too
+\set as_py :lake '/pü=' :lake '/py'
+CREATE FOREIGN TABLE mapped (id int) SERVER lake
+  OPTIONS (namespace 'pü', "table" 'types', path_map :'as_py');
+DO $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXPLAIN SELECT id FROM mapped LOOP
+    IF line LIKE '%Lake Table%' THEN
+      RAISE WARNING '%', trim(line);
+    END IF;
+  END LOOP;
+END
+$$;
 \c :regression
 DROP DATABASE lake_latin1;
 

@@ -15,7 +15,10 @@
 
 #include "server/compat.h"
 
-/* the table's name in its catalog, or where its metadata is */
+/*
+ * The table's name in its catalog, or where its metadata is, in the database's
+ * encoding.
+ */
 static const char *
 lake_name(Oid relid)
 {
@@ -23,8 +26,9 @@ lake_name(Oid relid)
 
 	options_get_table(relid, &options);
 	if (options.metadata_location != NULL)
-		return options.metadata_location;
-	return psprintf("%s.%s", options.name_space, options.table);
+		return name_from_lake(options.metadata_location);
+	return name_from_lake(psprintf("%s.%s", options.name_space,
+								   options.table));
 }
 
 static const char *
