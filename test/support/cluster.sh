@@ -63,10 +63,11 @@ cluster_create()
 		echo "timezone = 'UTC'"
 		for setting in "$@"; do echo "$setting"; done
 	} >>"$CLUSTER_DIR/data/postgresql.conf"
+	# before the start: programs that the server runs see them too
+	export LAKE_DIR=$CLUSTER_DIR/lake LAKE_WORK=$CLUSTER_DIR/work
 	as_server "$PG_BIN/pg_ctl" -D "$CLUSTER_DIR/data" -w -s \
 		-l "$CLUSTER_DIR/server.log" start </dev/null
 	export PGHOST=$CLUSTER_DIR PGPORT=5432 PGUSER=postgres
-	export LAKE_DIR=$CLUSTER_DIR/lake LAKE_WORK=$CLUSTER_DIR/work
 }
 
 cluster_psql()

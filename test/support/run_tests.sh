@@ -159,7 +159,10 @@ suite_isolation()
 		--dbname=isolation --schedule="$out/schedule" >"$out/run.log" 2>&1
 	status=$?
 	cat "$out/run.log"
-	[ ! -f "$out/regression.diffs" ] || cat "$out/regression.diffs"
+	if [ -f "$out/regression.diffs" ]; then
+		cat "$out/regression.diffs"
+		mkdir -p results && cp "$out"/results/*.out results/
+	fi
 	regress_counts "$out/run.log"
 	cluster_destroy
 	return $status
