@@ -177,13 +177,16 @@ suite_tap()
 	CLUSTER_DIR=$dir
 	cp -r test/tap test/data/lake "$dir"
 	[ "$(id -u)" != 0 ] || chown -R "$CLUSTER_USER" "$dir"
-	as_server env PATH="$PG_BIN:$PATH" TESTDATADIR="$dir/tmp" \
-		TESTLOGDIR="$dir/log" LAKE_DIR="$dir/lake" \
+	# TESTDIR is for 15, the other two are for later versions
+	as_server env PATH="$PG_BIN:$PATH" TESTDIR="$dir" \
+		TESTDATADIR="$dir/tmp_check" TESTLOGDIR="$dir/tmp_check/log" \
+		LAKE_DIR="$dir/lake" \
 		PG_REGRESS="$(pgxs_dir)/src/test/regress/pg_regress" \
 		prove -I "$(pgxs_dir)/src/test/perl" -I "$dir/tap" "$dir"/tap/*.pl \
 		>"$dir/run.log" 2>&1
 	status=$?
 	cat "$dir/run.log"
+	[ $status -eq 0 ] || tail -n 40 "$dir"/tmp_check/log/regress_log_*
 	sed -n 's/^Files=[0-9]*, Tests=\([0-9]*\),.*/\1/p' "$dir/run.log" |
 		awk -v s=$status '{n = $1} END {
 			if (s == 0) print n + 0 " passed, 0 failed";
