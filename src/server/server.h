@@ -40,8 +40,7 @@ extern const char *name_from_lake(const char *name);
 /*
  * The type that IMPORT gives a field: its name with modifiers for a column
  * definition ("numeric(9,2)", "bigint[]", "jsonb"), NULL when the lake type is
- * not supported (geometry, geography, unknown, nanosecond timestamps are
- * listed by README).
+ * not supported (geometry, geography, unknown, and what has one of them inside).
  */
 extern const char *typemap_declaration(LakeArena *arena,
 									   const LakeType *type);
@@ -83,8 +82,8 @@ typedef enum ValueFit
 {
 	VALUE_EXACT,				/* *value is the Datum */
 	VALUE_BELOW,				/* less than every value of the lake type */
-	VALUE_ABOVE,				/* greater than every value (and, for floats,
-								 * than NaN's absence: see README of fdw) */
+	VALUE_ABOVE,				/* greater than every value; nothing is, of
+								 * floats, since NaN is the greatest */
 	VALUE_BETWEEN,				/* between two adjacent values; *value is the
 								 * lower of the two */
 	VALUE_UNKNOWN				/* cannot be told: do not push */
