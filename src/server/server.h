@@ -69,14 +69,16 @@ extern ColumnConverter *column_converter_create(MemoryContext context,
 /*
  * Datums of the selected rows, in selection order.  By-reference Datums are in
  * context (reset by the caller a batch) or, for dictionary entries, owned by
- * the converter until it meets another dictionary.  Throws 22003, 22001, 22008,
- * 22021 as decisions 3.5 says.
+ * the converter until it meets another dictionary.  Returns the number of rows
+ * converted: fewer than count, but one at least, once Datums in context have
+ * taken room bytes.  Throws 22003, 22001, 22008, 22021 as decisions 3.5 says.
  */
-extern void column_converter_convert(ColumnConverter *converter,
-									 const LakeVector *vector,
-									 const uint32_t *selection,
-									 uint32_t count, MemoryContext context,
-									 Datum *values, bool *nulls);
+extern uint32_t column_converter_convert(ColumnConverter *converter,
+										 const LakeVector *vector,
+										 const uint32_t *selection,
+										 uint32_t count, Size room,
+										 MemoryContext context,
+										 Datum *values, bool *nulls);
 
 typedef enum ValueFit
 {

@@ -175,7 +175,7 @@ suite_tap()
 	install_extension || return 1
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
 	CLUSTER_DIR=$dir
-	cp -r test/tap test/data/lake "$dir"
+	cp -r test/tap test/data/lake test/data/reader "$dir"
 	[ "$(id -u)" != 0 ] || chown -R "$CLUSTER_USER" "$dir"
 	# TESTDIR is for 15, the other two are for later versions
 	as_server env PATH="$PG_BIN:$PATH" TESTDIR="$dir" \
