@@ -77,11 +77,15 @@ cluster_psql()
 
 cluster_destroy()
 {
+	local data
+
 	if [ -n "${CLUSTER_DIR:-}" ] && [ -d "$CLUSTER_DIR" ]; then
-		if [ -f "$CLUSTER_DIR/data/postmaster.pid" ]; then
-			as_server "$PG_BIN/pg_ctl" -D "$CLUSTER_DIR/data" -m immediate \
-				-w -s stop </dev/null || true
-		fi
+		# a suite that makes servers of its own has them deeper down
+		find "$CLUSTER_DIR" -name postmaster.pid -printf '%h\n' |
+			while IFS= read -r data; do
+				as_server "$PG_BIN/pg_ctl" -D "$data" -m immediate -w -s \
+					stop </dev/null || true
+			done
 		rm -rf "${CLUSTER_DIR:?}"
 	fi
 	CLUSTER_DIR=
