@@ -3,7 +3,8 @@
  * field of an entry being free: also what no writer would write.
  *
  * The table has the columns a int (1), s string (2), d double (3), p int (4)
- * and the specs 0 (none), 1 (identity of p), 2 (void of p), 3 (bucket[4] of a).
+ * and the specs 0 (none), 1 (identity of p), 2 (void of p), 3 (bucket[4] of a),
+ * 4 (identity of q, a dropped int that is always FIXTURE_Q, identity of p).
  */
 #ifndef LAKE_ICEBERG_FIXTURE_H
 #define LAKE_ICEBERG_FIXTURE_H
@@ -22,6 +23,8 @@
 /* in a field of FixtureEntry and FixtureManifest: NULL */
 #define NONE INT64_MIN
 
+#define FIXTURE_Q 15
+
 #define FIXTURE_METADATA "/lake/t/metadata/v1.metadata.json"
 
 typedef struct FixtureEntry
@@ -32,7 +35,7 @@ typedef struct FixtureEntry
 	int			content;
 	const char *path;			/* may be NULL */
 	const char *format;			/* NULL: "PARQUET" */
-	int64_t		partition;		/* of specs 1 to 3 */
+	int64_t		partition;		/* of specs 1 to 4 */
 	int64_t		record_count;
 	int64_t		size;
 	int32_t		equality_id;	/* 0: none */
@@ -65,7 +68,7 @@ typedef struct FixtureManifest
 	int64_t		live_files;		/* NONE: the list does not say */
 	int64_t		live_rows;
 	int64_t		first_row_id;
-	/* summary of the only partition field */
+	/* summary of the only partition field, or of p */
 	bool		has_summary;
 	bool		contains_null;
 	LakeBytes	lower;
@@ -234,6 +237,8 @@ fixture_put_entry(LakeBuffer *out, const FixtureEntry *entry, int spec_id)
 	avro_put_long(out, entry->content);
 	avro_put_optional_text(out, entry->path);
 	avro_put_text(out, entry->format == NULL ? "PARQUET" : entry->format);
+	if (spec_id == 4)
+		avro_put_optional_long(out, FIXTURE_Q);
 	if (spec_id != 0)
 		avro_put_optional_long(out, entry->partition);
 	avro_put_optional_long(out, entry->record_count);
@@ -256,7 +261,10 @@ fixture_put_entry(LakeBuffer *out, const FixtureEntry *entry, int spec_id)
 	avro_put_optional_long(out, entry->content_size);
 }
 
-/* the tuple of specs other than 0 has one field of that id; -1: without id */
+/*
+ * The tuple of specs other than 0 has a field of that id, -1 being without id;
+ * in spec 4 it comes after another one.
+ */
 static inline LakeBytes
 fixture_manifest(LakeArena *arena, const FixtureManifest *manifest,
 				 int partition_field_id)
@@ -269,6 +277,9 @@ fixture_manifest(LakeArena *arena, const FixtureManifest *manifest,
 		fixture_partition_field(arena, partition_field_id);
 	LakeBuffer	records;
 
+	if (manifest->spec_id == 4)
+		field = lake_printf(arena, "{\"name\":\"q\",\"type\":[\"null\",\"int\"],"
+							"\"field-id\":1002},%s", field);
 	buffer_init(&records, arena);
 	for (int i = 0; i < manifest->entry_count; i++)
 		fixture_put_entry(&records, &manifest->entries[i], manifest->spec_id);
@@ -305,6 +316,15 @@ FIXTURE_OPTIONAL("partitions",
 "\"field-id\":520}]}";
 
 static inline void
+fixture_put_summary(LakeBuffer *out, bool contains_null, LakeBytes lower,
+					LakeBytes upper)
+{
+	buffer_append_byte(out, contains_null);
+	avro_put_optional_bytes(out, lower);
+	avro_put_optional_bytes(out, upper);
+}
+
+static inline void
 fixture_put_list_entry(LakeBuffer *out, const FixtureManifest *manifest,
 					   const char *path)
 {
@@ -321,10 +341,14 @@ fixture_put_list_entry(LakeBuffer *out, const FixtureManifest *manifest,
 	avro_put_long(out, manifest->has_summary);
 	if (manifest->has_summary)
 	{
-		avro_put_long(out, 1);
-		buffer_append_byte(out, manifest->contains_null);
-		avro_put_optional_bytes(out, manifest->lower);
-		avro_put_optional_bytes(out, manifest->upper);
+		static const int32_t q = FIXTURE_Q;
+		LakeBytes	bound = {(const uint8_t *) &q, sizeof q};
+
+		avro_put_long(out, manifest->spec_id == 4 ? 2 : 1);
+		if (manifest->spec_id == 4)
+			fixture_put_summary(out, false, bound, bound);
+		fixture_put_summary(out, manifest->contains_null, manifest->lower,
+							manifest->upper);
 		avro_put_long(out, 0);
 	}
 	avro_put_optional_long(out, manifest->first_row_id);
@@ -362,20 +386,25 @@ fixture_put_list(MemoryStore *memory, const FixtureManifest *manifests,
 static const char fixture_metadata[] =
 "{\"format-version\":3,\"table-uuid\":\"9c12d441-03fe-4693-9a96-a0705ddf69c1\","
 "\"location\":\"/lake/t\",\"last-sequence-number\":99,\"last-updated-ms\":1,"
-"\"last-column-id\":4,\"current-schema-id\":0,\"schemas\":[{\"type\":\"struct\","
+"\"last-column-id\":5,\"current-schema-id\":0,\"schemas\":[{\"type\":\"struct\","
 "\"schema-id\":0,\"fields\":["
 "{\"id\":1,\"name\":\"a\",\"required\":false,\"type\":\"int\"},"
 "{\"id\":2,\"name\":\"s\",\"required\":false,\"type\":\"string\"},"
 "{\"id\":3,\"name\":\"d\",\"required\":false,\"type\":\"double\"},"
-"{\"id\":4,\"name\":\"p\",\"required\":false,\"type\":\"int\"}]}],"
+"{\"id\":4,\"name\":\"p\",\"required\":false,\"type\":\"int\"}]},"
+"{\"type\":\"struct\",\"schema-id\":1,\"fields\":["
+"{\"id\":5,\"name\":\"q\",\"required\":false,\"type\":\"int\"}]}],"
 "\"default-spec-id\":0,\"partition-specs\":[{\"spec-id\":0,\"fields\":[]},"
 "{\"spec-id\":1,\"fields\":[{\"name\":\"p\",\"transform\":\"identity\","
 "\"source-id\":4,\"field-id\":1000}]},"
 "{\"spec-id\":2,\"fields\":[{\"name\":\"p\",\"transform\":\"void\","
 "\"source-id\":4,\"field-id\":1000}]},"
 "{\"spec-id\":3,\"fields\":[{\"name\":\"a_bucket\",\"transform\":\"bucket[4]\","
-"\"source-id\":1,\"field-id\":1001}]}],"
-"\"last-partition-id\":1001,\"default-sort-order-id\":0,\"sort-orders\":[],"
+"\"source-id\":1,\"field-id\":1001}]},"
+"{\"spec-id\":4,\"fields\":[{\"name\":\"q\",\"transform\":\"identity\","
+"\"source-id\":5,\"field-id\":1002},{\"name\":\"p\","
+"\"transform\":\"identity\",\"source-id\":4,\"field-id\":1000}]}],"
+"\"last-partition-id\":1002,\"default-sort-order-id\":0,\"sort-orders\":[],"
 "\"current-snapshot-id\":77,\"next-row-id\":0,\"snapshots\":[{"
 "\"snapshot-id\":77,\"sequence-number\":9,\"timestamp-ms\":1,"
 "\"manifest-list\":\"/lake/t/metadata/list.avro\"}]}";

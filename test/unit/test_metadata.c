@@ -213,6 +213,20 @@ the_current_snapshot_is_parsed(LakeArena *arena)
 	CHECK_INT(snapshot->total_size, -1);
 }
 
+/* after a rollback, or if a branch was written to last; parents are no help */
+static void
+the_current_snapshot_is_the_one_named(LakeArena *arena)
+{
+	const LakeTable *table =
+		open_json(arena, V2 ",\"current-snapshot-id\":1,\"snapshots\":["
+				  SNAPSHOT("3", "3") "," SNAPSHOT("1", "1") ","
+				  SNAPSHOT("2", "2") "],\"snapshot-log\":["
+				  "{\"timestamp-ms\":9,\"snapshot-id\":3}]");
+
+	CHECK_INT(table->current_snapshot->id, 1);
+	CHECK_INT(table->current_snapshot->parent_id, -1);
+}
+
 static void
 other_snapshots_are_found_on_demand(LakeArena *arena)
 {
@@ -348,6 +362,7 @@ static const UnitTest tests[] = {
 	UNIT(ids_that_name_nothing_are_refused),
 	UNIT(absent_null_and_minus_one_are_an_empty_table),
 	UNIT(the_current_snapshot_is_parsed),
+	UNIT(the_current_snapshot_is_the_one_named),
 	UNIT(other_snapshots_are_found_on_demand),
 	UNIT(ids_above_int64_wrap_around),
 	UNIT(refs_must_name_a_snapshot),

@@ -149,6 +149,8 @@ unsigned_numbers_are_compared_unsigned(LakeArena *arena)
 {
 	uint32_t	low = 7;
 	uint32_t	high = 4000000000u;
+	uint64_t	low64 = 7;
+	uint64_t	high64 = (UINT64_C(1) << 63) + 1;
 	Case		test = {.column.physical = PARQUET_INT32};
 	ParquetStatistics statistics;
 
@@ -161,6 +163,15 @@ unsigned_numbers_are_compared_unsigned(LakeArena *arena)
 	/* a writer that compared signed */
 	test.chunk.min = BYTES_OF(high);
 	test.chunk.max = BYTES_OF(low);
+	CHECK(!statistics_of(arena, test).has_min);
+	/* UINT_64 */
+	test.column.physical = PARQUET_INT64;
+	test.column.converted = CONVERTED(14);
+	test.chunk.min = BYTES_OF(low64);
+	test.chunk.max = BYTES_OF(high64);
+	CHECK(statistics_of(arena, test).has_max);
+	test.chunk.min = BYTES_OF(high64);
+	test.chunk.max = BYTES_OF(low64);
 	CHECK(!statistics_of(arena, test).has_min);
 }
 

@@ -170,6 +170,30 @@ keys_follow_the_equality_of_tuples(LakeArena *arena)
 	CHECK(key_of(arena, NULL, &zero).len != null_key.len);
 }
 
+/* paths have them encoded, with NULL as a word; tuples do not */
+static void
+text_is_taken_as_it_stands(LakeArena *arena)
+{
+	static const LakeType string = {.kind = LAKE_STRING};
+	static const char *const texts[] = {
+		"", "11/12/13", "a=b", "a b", "%2F", "x%", "+", "caf\xc3\xa9", "null",
+		"__HIVE_DEFAULT_PARTITION__"
+	};
+	LakeBytes	null_key = key_of(arena, &string, NULL);
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+	{
+		AvroSlot	slot = bytes_slot(texts[i], strlen(texts[i]));
+		LakeBytes	value = read_as(arena, &string, slot).bytes;
+		LakeBytes	key = key_of(arena, &string, &slot);
+
+		CHECK_STRING(lake_strndup(arena, (const char *) value.data, value.len),
+					 texts[i]);
+		CHECK(key.len != null_key.len ||
+			  memcmp(key.data, null_key.data, key.len) != 0);
+	}
+}
+
 static void
 lists_are_no_partition_values(LakeArena *arena)
 {
@@ -190,6 +214,7 @@ static const UnitTest tests[] = {
 	UNIT(without_type_a_value_is_unknown),
 	UNIT(promoted_values_keep_their_key),
 	UNIT(keys_follow_the_equality_of_tuples),
+	UNIT(text_is_taken_as_it_stands),
 	UNIT(lists_are_no_partition_values),
 };
 

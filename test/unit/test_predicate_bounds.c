@@ -225,6 +225,10 @@ null_counts_decide_null_tests(LakeArena *arena)
 	LakeBounds	some = {.value_count = 5, .null_count = 2};
 	LakeBounds	all = {.value_count = 5, .null_count = 5};
 	LakeBounds	none = {.value_count = 5, .null_count = 0};
+	LakeBounds	unknown = {
+		.value_count = 5, .null_count = -1, .has_lower = true,
+		.has_upper = true, .lower = TEXT("a"), .upper = TEXT("c")
+	};
 	LakeValue	unused = {0};
 
 	CHECK(may_match(arena, &string_type, PREDICATE_IS_NULL, unused, some));
@@ -233,6 +237,10 @@ null_counts_decide_null_tests(LakeArena *arena)
 	CHECK(!may_match(arena, &string_type, PREDICATE_NOT_NULL, unused, all));
 	CHECK(!may_match(arena, &string_type, PREDICATE_IS_NULL, unused, none));
 	CHECK(!may_match(arena, &string_type, PREDICATE_NE, TEXT("x"), all));
+	/* bounds do not say that there are no NULLs */
+	CHECK(may_match(arena, &string_type, PREDICATE_IS_NULL, unused, unknown));
+	CHECK(may_match(arena, &string_type, PREDICATE_NOT_NULL, unused, unknown));
+	CHECK(!may_match(arena, &string_type, PREDICATE_EQ, TEXT("x"), unknown));
 }
 
 static void

@@ -171,6 +171,29 @@ summaries_that_do_not_fit_are_not_used(LakeArena *arena)
 }
 
 static void
+summaries_keep_their_places_when_a_column_is_dropped(LakeArena *arena)
+{
+	FixtureEntry entries[] = {{FIXTURE_DATA("/2"), .partition = 2},
+	{FIXTURE_DATA("/3"), .partition = 3}};
+	FixtureManifest manifest = {.spec_id = 4, .live_files = 2,
+		.has_summary = true, .lower = fixture_int_bound(arena, 2),
+	.upper = fixture_int_bound(arena, 3), .entry_count = 2, .entries = entries};
+	Case		c = make(arena, &manifest, 1);
+	const ScanPlan *plan = plan_int(&c, "p", PREDICATE_EQ, 2);
+	int			opened;
+
+	CHECK_STRING(files(arena, plan), "/2");
+	if (plan->task_count == 0)
+		return;
+	CHECK_INT(plan->tasks[0].partition[0].i, FIXTURE_Q);
+	CHECK_INT(plan->tasks[0].partition[1].i, 2);
+	/* the manifest is not opened for what only the dropped column has */
+	opened = c.memory->opened;
+	CHECK_INT(plan_int(&c, "p", PREDICATE_EQ, FIXTURE_Q)->task_count, 0);
+	CHECK_INT(c.memory->opened, opened + 1);
+}
+
+static void
 manifests_without_live_files_are_not_opened(LakeArena *arena)
 {
 	FixtureManifest manifests[] = {{.live_files = 0}, {.content = 1}};
@@ -427,6 +450,7 @@ static const UnitTest tests[] = {
 	UNIT(an_unknown_record_count_makes_the_rows_unknown),
 	UNIT(manifests_are_pruned_by_their_summaries),
 	UNIT(summaries_that_do_not_fit_are_not_used),
+	UNIT(summaries_keep_their_places_when_a_column_is_dropped),
 	UNIT(manifests_without_live_files_are_not_opened),
 	UNIT(entries_are_pruned_by_their_tuple),
 	UNIT(buckets_prune_equality),

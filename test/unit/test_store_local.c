@@ -359,6 +359,26 @@ an_encoded_name_is_found_both_ways(LakeArena *arena)
 }
 
 static void
+characters_that_uris_reserve_are_part_of_a_name(LakeArena *arena)
+{
+	static const char *const names[] = {"lake/da#a=1", "lake/x?y=2", "lake/m;n"};
+	Scratch    *s = scratch(arena);
+
+	write_file(arena, s, "lake/da", "cut at the mark");
+	write_file(arena, s, "lake/x", "cut at the mark");
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+	{
+		char	   *path = write_file(arena, s, names[i], names[i]);
+
+		CHECK(holds(arena, s, path, names[i]));
+		CHECK(holds(arena, s, lake_printf(arena, "file://%s", path),
+					names[i]));
+	}
+	CHECK(holds(arena, s, lake_printf(arena, "file://%s/da%%23a%%3D1",
+									  s->lake), names[0]));
+}
+
+static void
 a_pipe_is_refused_without_waiting(LakeArena *arena)
 {
 	Scratch    *s = scratch(arena);
@@ -527,6 +547,7 @@ static const UnitTest tests[] = {
 	UNIT(a_prefix_may_appear_or_move_later),
 	UNIT(dots_out_of_the_lake_are_denied_before_opening),
 	UNIT(an_encoded_name_is_found_both_ways),
+	UNIT(characters_that_uris_reserve_are_part_of_a_name),
 	UNIT(a_pipe_is_refused_without_waiting),
 	UNIT(sockets_directories_and_devices_are_refused),
 	UNIT(a_link_to_a_device_is_denied),

@@ -659,6 +659,31 @@ positions_are_physical_rows_under_a_filter(LakeArena *arena)
 }
 
 static void
+positions_are_physical_rows_in_files_older_than_a_column(LakeArena *arena)
+{
+	static const int32_t ids[] = {1, 11};
+	Scan	   *s = scan(arena, "groups.parquet", ID ","
+						 "{\"id\":11,\"name\":\"n\",\"required\":false,\"type\":\"int\","
+						 "\"initial-default\":4}");
+	LakeValue	four = {.i = 4};
+	LakeValue	ten = {.i = 10};
+	Predicate  *both[2];
+
+	both[0] = predicate_leaf(arena, PREDICATE_EQ,
+							 lake_schema_find_id(s->options.schema, 11),
+							 &four, 1);
+	both[1] = predicate_leaf(arena, PREDICATE_LE,
+							 lake_schema_find_id(s->options.schema, 1),
+							 &ten, 1);
+	select_columns(s, 2, ids);
+	add_delete(s, DELETE_POSITION, "positions_plain.parquet", 0, NULL);
+	s->options.predicate =
+		predicate_normalize(arena, predicate_combine(arena, PREDICATE_AND,
+													 both, 2));
+	CHECK_STRING(rows(s), "0|4 1|4 2|4 3|4 4|4 5|4 6|4 8|4 10|4");
+}
+
+static void
 position_deletes_are_united(LakeArena *arena)
 {
 	Scan	   *s = scan(arena, "groups.parquet", ID);
@@ -917,6 +942,7 @@ static const UnitTest tests[] = {
 	UNIT(delete_files_of_other_formats_are_refused),
 	UNIT(positions_count_rows_of_skipped_row_groups),
 	UNIT(positions_are_physical_rows_under_a_filter),
+	UNIT(positions_are_physical_rows_in_files_older_than_a_column),
 	UNIT(position_deletes_are_united),
 	UNIT(position_deletes_of_other_files_do_not_apply),
 	UNIT(positions_of_one_data_file_can_be_read_alone),
