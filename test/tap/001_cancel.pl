@@ -12,7 +12,8 @@ use Time::HiRes qw(sleep time);
 my $dir = lake_copy();
 my $leaf = "$dir/nested/deep/leaf";
 my $data = only_file("$leaf/data/*.parquet");
-my ($manifest) = glob "$leaf/metadata/*-m0.avro";
+my $manifest = only_file("$leaf/metadata/*-m0.avro");
+my $list = only_file("$leaf/metadata/snap-*.avro");
 my $slowest = 0;
 
 # ---- files that keep a scan busy ----
@@ -152,10 +153,10 @@ sub repeat_records
 	$out .= zigzag(length $_) . $_ . zigzag(length $header{$_}) . $header{$_}
 		foreach sort keys %header;
 	$out .= zigzag(0) . $sync;
-	# a hundred to a block
-	my $many = zigzag(100 * $count) . zigzag(100 * length $block) .
-		$block x 100 . $sync;
-	return $out . $many x ($times / 100);
+	# ten to a block
+	my $many = zigzag(10 * $count) . zigzag(10 * length $block) .
+		$block x 10 . $sync;
+	return $out . $many x ($times / 10);
 }
 
 # ---- the tests ----
@@ -218,8 +219,10 @@ sub both
 
 my $good = slurp($data);
 
-# 2 billion rows in one run of one page; the manifest still bounds them by 1 and 2
-spew($data, parquet(2000000000, page(2000000000, 8)));
+# 20 pages of 2 billion rows in one run each; the manifest still bounds them by
+# 1 and 2, and without a cancel they would take longer than the limit
+my ($dictionary, $page) = page(2000000000, 8);
+spew($data, parquet(40000000000, $dictionary, $page x 20));
 is($node->safe_psql('postgres',
 		'SELECT count(*) FROM (SELECT id FROM deep.leaf WHERE id = 1 LIMIT 9) l'),
 	9, 'the file of a long run is read');
@@ -228,7 +231,7 @@ both('rows that the scan removes', 'SELECT id FROM deep.leaf WHERE id > 1');
 both('rows that a filter above removes',
 	'SELECT id FROM deep.leaf WHERE id % 7 = 3');
 both('rows that are passed over',
-	'SELECT id FROM deep.leaf OFFSET 1999999999');
+	'SELECT id FROM deep.leaf OFFSET 39999999999');
 both('a sample', 'ANALYZE deep.leaf');
 both('the inner side of a join', 'SELECT count(*) FROM shop.events e, LATERAL
 	(SELECT id FROM deep.leaf WHERE id > 1 + 0 * e.id) l');
@@ -239,19 +242,23 @@ spew($data, parquet(80000000, '', $plain x 8));
 both('large pages', 'SELECT sum(id) FROM deep.leaf');
 spew($data, $good);
 
-# the same small file 400,000 times
+# the same small file 300,000 times
 my $entry = slurp($manifest);
-spew($manifest, repeat_records($entry, 400000));
+my $listed = slurp($list);
+spew($manifest, repeat_records($entry, 300000));
 is($node->safe_psql('postgres', 'SELECT count(id) FROM
 		(SELECT id FROM deep.leaf LIMIT 9) l'), 9,
 	'the manifest of many files is read');
 both('many files', 'SELECT sum(id) FROM deep.leaf');
 both('many files without a row',
 	'SELECT id FROM deep.leaf WHERE id + 0 = 7 AND id <> 1');
-# and 3,000,000 times
-spew($manifest, repeat_records($entry, 3000000));
+# 3 million times, and 60 million times where none of them is kept
+spew($list, repeat_records($listed, 10));
 both('planning', 'EXPLAIN SELECT id FROM deep.leaf');
-both('planning with a condition', 'SELECT id FROM deep.leaf WHERE id > 1');
+spew($list, repeat_records($listed, 200));
+both('planning with a condition', 'SELECT id FROM deep.leaf WHERE id > 5');
+both('estimating', 'EXPLAIN SELECT id FROM deep.leaf WHERE id > 5');
+spew($list, $listed);
 spew($manifest, $entry);
 
 is($node->safe_psql('postgres', 'SELECT sum(id) FROM deep.leaf'), 3,
