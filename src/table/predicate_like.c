@@ -203,3 +203,53 @@ like_from_prefix(LakeArena *arena, LakeBytes prefix)
 	pattern[len++] = '%';
 	return (LakeBytes) {.data = pattern, .len = len};
 }
+
+/*
+ * Without a compiled pattern: on a mismatch the last % takes one more byte.
+ */
+bool
+predicate_like(LakeBytes text, LakeBytes pattern)
+{
+	size_t		t = 0;
+	size_t		p = 0;
+	size_t		retry_t = 0;
+	size_t		retry_p = SIZE_MAX; /* after the last %, if there was one */
+
+	while (t < text.len || p < pattern.len)
+	{
+		uint8_t		c = p < pattern.len ? pattern.data[p] : 0;
+		bool		is_literal = p < pattern.len && c != '%' && c != '_';
+
+		if (c == '\\' && is_literal && p + 1 < pattern.len)
+			c = pattern.data[p + 1];
+		if (p < pattern.len && !is_literal && c == '%')
+		{
+			retry_p = ++p;
+			retry_t = t;
+		}
+		else if (p < pattern.len && !is_literal && t < text.len)
+		{
+			p++;
+			t++;
+			while (t < text.len && is_continuation(text.data[t]))
+				t++;
+		}
+		else if (is_literal && t < text.len && text.data[t] == c)
+		{
+			p += pattern.data[p] == '\\' && p + 1 < pattern.len ? 2 : 1;
+			t++;
+		}
+		else
+		{
+			if (retry_p == SIZE_MAX || retry_t == text.len)
+				return false;
+			/* a character at a time: _ starts at one */
+			retry_t++;
+			while (retry_t < text.len && is_continuation(text.data[retry_t]))
+				retry_t++;
+			t = retry_t;
+			p = retry_p;
+		}
+	}
+	return true;
+}

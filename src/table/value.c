@@ -59,9 +59,8 @@ value_form(const LakeType *type)
 	return kinds[type->kind].form;
 }
 
-/* NaN equal to itself and above all others, -0.0 = 0.0 */
-static int
-compare_doubles(double a, double b)
+int
+value_compare_double(double a, double b)
 {
 	if (isnan(a) || isnan(b))
 		return (isnan(a) != 0) - (isnan(b) != 0);
@@ -86,7 +85,7 @@ lake_value_compare(const LakeType *type, const LakeValue *a,
 		case VALUE_INTEGER:
 			return (a->i > b->i) - (a->i < b->i);
 		case VALUE_FLOAT:
-			return compare_doubles(a->d, b->d);
+			return value_compare_double(a->d, b->d);
 		case VALUE_DECIMAL:
 			return (a->decimal > b->decimal) - (a->decimal < b->decimal);
 		case VALUE_BYTES:
