@@ -46,6 +46,7 @@ include $(PGXS)
 all: $(BUILD)/parquet_digest
 # a demo that was kept is known by a file that clean removes
 clean: demo-stop
+installcheck: check-regress
 else
 CC = gcc
 all install installcheck uninstall:

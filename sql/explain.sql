@@ -81,5 +81,14 @@ SELECT t, n->>'Pushed Aggregate' AS aggregate, n->>'Bytes Read' = '0' AS unread,
 FROM unnest(ARRAY['bucket_int', 'pos_deletes', 'deletion_vectors', 'empty']) t,
     LATERAL node('SELECT count(*) FROM ' || t) n;
 
+-- auto_explain shows a scan that was never executed when its query has ended
+CREATE TABLE wanted AS SELECT 1 AS id;
+CREATE FUNCTION wanted_id() RETURNS int LANGUAGE plpgsql STABLE AS
+  'BEGIN RETURN (SELECT id FROM wanted); END';
+LOAD 'auto_explain';
+SET auto_explain.log_min_duration = 0;
+SELECT id FROM empty WHERE id = wanted_id() LIMIT 0;
+SET auto_explain.log_min_duration = -1;
+
 SET client_min_messages = warning;
 DROP SCHEMA explain CASCADE;

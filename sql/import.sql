@@ -83,6 +83,11 @@ SELECT count(*) FROM pg_attribute WHERE attrelid = 'target.wide'::regclass AND a
 SELECT * FROM target.kinds;
 SELECT count(*) FROM target.long_names;
 SELECT count(*) FROM target.no_columns;
+-- tables of other formats are skipped by name, not overlooked
+\! mkdir -p "$LAKE_WORK/lake2/ns/delta/_delta_log"
+\set VERBOSITY sqlstate
+IMPORT FOREIGN SCHEMA ns LIMIT TO (delta) FROM SERVER lake2 INTO target;
+\set VERBOSITY default
 
 -- the lake's columns for a table that is declared without any, also in a
 -- session that has not loaded the library yet

@@ -293,18 +293,36 @@ ask_scalar(const AvroReader *reader, AvroNode *field, AvroNode *node, int slot)
 	mark_wanted(node);
 }
 
-/* gives the array at field width slots an item and a slot for the list */
+/*
+ * The slots of an array's items belong to one projection: to be checked before
+ * any of them is given.
+ */
 static void
-ask_list(const AvroReader *reader, AvroNode *field, AvroNode *array, int width,
-		 int slot)
+check_not_list(const AvroNode *field, const AvroNode *array)
 {
-	/* such items would cost nothing to write and much to read */
-	if (array->children[0]->min_size == 0)
-		throw_unsupported(reader, field, "an array of items with content");
-	if (array->width > 0 || array->key_count > 0)
+	if (array->width > 0)
 		lake_throw(LAKE_ERROR_INTERNAL,
 				   "Avro array of field %d is projected in two ways",
 				   field->field_id);
+}
+
+static void
+check_list(const AvroReader *reader, AvroNode *field, const AvroNode *array)
+{
+	check_not_list(field, array);
+	if (array->key_count > 0)
+		lake_throw(LAKE_ERROR_INTERNAL,
+				   "Avro array of field %d is projected in two ways",
+				   field->field_id);
+	/* such items would cost nothing to write and much to read */
+	if (array->children[0]->min_size == 0)
+		throw_unsupported(reader, field, "an array of items with content");
+}
+
+/* gives the array width slots an item and a slot for the list */
+static void
+ask_list(AvroNode *array, int width, int slot)
+{
 	array->width = width;
 	array->slot = slot;
 	mark_wanted(array);
@@ -322,8 +340,9 @@ project_node(AvroReader *reader, AvroNode *field)
 		return field->slot;
 	if (node->type == AVRO_TYPE_ARRAY)
 	{
+		check_list(reader, field, node);
 		ask_scalar(reader, field, node->children[0], 0);
-		ask_list(reader, field, node, 1, reader->slot_count);
+		ask_list(node, 1, reader->slot_count);
 	}
 	else
 		ask_scalar(reader, field, node, reader->slot_count);
@@ -450,10 +469,7 @@ avro_reader_project_map_entry(AvroReader *reader, const int32_t *path,
 	if (field == NULL)
 		return reader->slot_count++;
 	array = non_null(field);
-	if (array->width > 0)
-		lake_throw(LAKE_ERROR_INTERNAL,
-				   "Avro array of field %d is projected in two ways",
-				   field->field_id);
+	check_not_list(field, array);
 	if (array->key_count == 0)
 		ask_map(reader, field, array);
 	for (int i = 0; i < array->key_count; i++)
@@ -481,6 +497,7 @@ avro_reader_project_records(AvroReader *reader, const int32_t *path, int depth,
 	if (field == NULL)
 		return reader->slot_count++;
 	item = find_item_record(reader, field);
+	check_list(reader, field, non_null(field));
 	for (int i = 0; i < count; i++)
 	{
 		AvroNode   *part = find_field(item, element_ids[i]);
@@ -488,7 +505,7 @@ avro_reader_project_records(AvroReader *reader, const int32_t *path, int depth,
 		if (part != NULL)
 			ask_scalar(reader, part, part, i);
 	}
-	ask_list(reader, field, non_null(field), count, reader->slot_count);
+	ask_list(non_null(field), count, reader->slot_count);
 	return reader->slot_count++;
 }
 

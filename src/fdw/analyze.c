@@ -17,6 +17,8 @@
 
 /* rows that pass, for one row of the sample; beyond them files are left out */
 #define ROWS_PER_SAMPLE_ROW 100
+/* memory for the sample; larger rows make it smaller */
+#define SAMPLE_BYTES_MAX ((Size) 256 << 20)
 
 typedef struct Sample
 {
@@ -30,6 +32,7 @@ typedef struct Sample
 	HeapTuple  *rows;			/* in the caller's context */
 	int			target;			/* room in rows */
 	int			count;
+	Size		bytes;			/* of rows */
 	double		seen;			/* live rows so far */
 	double		skip;			/* rows to pass over; < 0: draw anew */
 	ReservoirStateData state;
@@ -102,31 +105,68 @@ choose_rows(Sample *sample, const LakeBatch *batch)
 	}
 }
 
-static void
-keep_rows(Sample *sample)
+/* the first of the chosen rows from first on that fit into memory at once */
+static uint32
+convert_rows(Sample *sample, uint32 first)
 {
-	Datum	   *values = palloc(sizeof(Datum) * sample->desc->natts);
-	bool	   *nulls = palloc(sizeof(bool) * sample->desc->natts);
+	uint32		count = sample->chosen_count - first;
 	MemoryContext old_context;
 
+	MemoryContextReset(sample->row_context);
 	old_context = MemoryContextSwitchTo(sample->row_context);
 	for (int i = 0; i < sample->column_count; i++)
 	{
 		ScanColumn *column = &sample->columns[i];
 
-		column_converter_convert(column->converter,
-								 task_reader_column(sample->reader, i),
-								 sample->chosen, sample->chosen_count,
-								 sample->row_context, column->values,
-								 column->nulls);
+		count = column_converter_convert(column->converter,
+										 task_reader_column(sample->reader, i),
+										 sample->chosen + first, count,
+										 scan_convert_room(sample->row_context),
+										 sample->row_context, column->values,
+										 column->nulls);
 	}
 	MemoryContextSwitchTo(old_context);
+	return count;
+}
+
+/*
+ * Makes the sample smaller while its rows take too much memory.  That the last
+ * of the current batch's rows go first is no bias to speak of.
+ */
+static void
+drop_rows(Sample *sample)
+{
+	if (sample->bytes <= SAMPLE_BYTES_MAX)
+		return;
+	while (sample->bytes > SAMPLE_BYTES_MAX && sample->count > 1)
+	{
+		HeapTuple  *last = &sample->rows[--sample->count];
+
+		if (*last == NULL)
+			continue;			/* was to come later in this batch */
+		sample->bytes -= (*last)->t_len;
+		heap_freetuple(*last);
+		*last = NULL;
+	}
+	sample->target = sample->count;
+	sample->skip = -1;
+	reservoir_init_selection_state(&sample->state, sample->target);
+}
+
+static void
+keep_rows(Sample *sample, uint32 first, uint32 count)
+{
+	Datum	   *values = palloc(sizeof(Datum) * sample->desc->natts);
+	bool	   *nulls = palloc(sizeof(bool) * sample->desc->natts);
 
 	memset(nulls, true, sizeof(bool) * sample->desc->natts);
-	for (uint32 row = 0; row < sample->chosen_count; row++)
+	for (uint32 row = 0; row < count; row++)
 	{
-		HeapTuple  *place = &sample->rows[sample->places[row]];
+		int			index = sample->places[first + row];
+		HeapTuple  *place = &sample->rows[index];
 
+		if (index >= sample->count)
+			continue;
 		for (int i = 0; i < sample->column_count; i++)
 		{
 			const ScanColumn *column = &sample->columns[i];
@@ -135,12 +175,16 @@ keep_rows(Sample *sample)
 			nulls[column->attribute] = column->nulls[row];
 		}
 		if (*place != NULL)
+		{
+			sample->bytes -= (*place)->t_len;
 			heap_freetuple(*place);
+		}
 		*place = heap_form_tuple(sample->desc, values, nulls);
+		sample->bytes += (*place)->t_len;
+		drop_rows(sample);
 	}
 	pfree(values);
 	pfree(nulls);
-	MemoryContextReset(sample->row_context);
 }
 
 static void
@@ -153,8 +197,17 @@ sample_task(Sample *sample, const ScanTask *task)
 	{
 		CHECK_FOR_INTERRUPTS();
 		choose_rows(sample, &batch);
-		if (sample->chosen_count > 0)
-			keep_rows(sample);
+		for (uint32 first = 0; first < sample->chosen_count;)
+		{
+			uint32		count = convert_rows(sample, first);
+
+			keep_rows(sample, first, count);
+			first += count;
+			/* the rest has been dropped */
+			while (first < sample->chosen_count &&
+				   sample->places[first] >= sample->count)
+				first++;
+		}
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "server/compat.h"
@@ -130,6 +131,19 @@ explain_execution(const LakeScan *scan, ExplainState *es)
 						   counters.rows_deleted, es);
 }
 
+/*
+ * For a node that was never executed.  auto_explain asks when the query has
+ * ended and nobody's snapshot is active, but functions in quals may need one.
+ */
+static void
+bind_late(LakeScan *scan)
+{
+	PushActiveSnapshot(scan->node->ss.ps.state->es_snapshot);
+	scan->explain_only = true;
+	scan_bind(scan);
+	PopActiveSnapshot();
+}
+
 void
 lakeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
@@ -137,12 +151,8 @@ lakeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	const LakeSnapshot *snapshot = scan->relation->snapshot;
 	const char *shown;
 
-	/* a node that was never executed */
 	if (!scan->is_bound)
-	{
-		scan->explain_only = true;
-		scan_bind(scan);
-	}
+		bind_late(scan);
 	ExplainPropertyText("Lake Table", lake_name(scan->relation->relid), es);
 	if (snapshot != NULL)
 	{

@@ -136,8 +136,7 @@ typedef struct ScanColumn
 	const LakeColumn *source;
 	int			attribute;		/* index in the slot */
 	ColumnConverter *converter;
-	bool		was_asked;		/* for one row of the current run */
-	bool		is_converted;	/* for all rows of the run */
+	uint64		converted;		/* rows of the run before this are done */
 	Datum	   *values;			/* of the run, in row_context */
 	bool	   *nulls;
 } ScanColumn;
@@ -207,8 +206,13 @@ extern TaskReader *scan_reader_create(LakeArena *arena,
 									  const LakeField *const *fields,
 									  int count, const Predicate *predicate);
 
-/* makes the Datum of a column for the current row, or for all of its run */
+/*
+ * Makes the Datum of a column for the current row, or for this and the later
+ * ones of its run.
+ */
 extern void scan_convert_column(LakeScan *scan, ScanColumn *column);
+/* bytes that Datums may still take in context, before a run should end */
+extern Size scan_convert_room(MemoryContext context);
 
 /* what the readers counted so far */
 extern TaskReaderCounters scan_counters(const LakeScan *scan);

@@ -23,6 +23,11 @@
 /* rows of a run: 16 columns of Datums stay in the L2 cache */
 #define RUN_ROWS_FIRST 32
 #define RUN_ROWS_MAX 1024
+/*
+ * Where by-reference Datums end a run: a few bytes of a file can put a large
+ * dictionary entry into each of its rows.
+ */
+#define RUN_BYTES ((Size) 16 << 20)
 
 /* ---- values of expressions in pushed quals ---- */
 
@@ -341,27 +346,42 @@ begin_task(LakeScan *scan)
 	return true;
 }
 
+/* what Datums may still take in their context */
+Size
+scan_convert_room(MemoryContext context)
+{
+	Size		used = MemoryContextMemAllocated(context, true);
+
+	return used < RUN_BYTES ? RUN_BYTES - used : 0;
+}
+
 /*
  * The first row that asks is converted alone, since it may be the only one of
- * its run that passes a join; the second takes the others with it.
+ * its run that passes a join; the second takes the others with it.  Large rows
+ * end the run early, and make the next ones short.
  */
 void
 scan_convert_column(LakeScan *scan, ScanColumn *column)
 {
 	int			index = column - scan->columns;
-	uint64		first = column->was_asked ? 0 : scan->row - 1;
-	uint64		count = column->was_asked ? scan->row_count : 1;
+	uint64		first = scan->row - 1;
+	uint64		count = column->converted > 0 ? scan->row_count - first : 1;
+	uint64		done;
 	MemoryContext old_context = MemoryContextSwitchTo(scan->row_context);
 	LakeFrame	frame;
 
 	lake_frame_push(&frame, "scanning", scan->title);
-	column_converter_convert(column->converter,
-							 task_reader_column(scan->reader, index),
-							 scan->batch.selection + scan->run_first + first,
-							 count, scan->row_context,
-							 column->values + first, column->nulls + first);
-	column->is_converted = column->was_asked;
-	column->was_asked = true;
+	done = column_converter_convert(column->converter,
+									task_reader_column(scan->reader, index),
+									scan->batch.selection + scan->run_first +
+									first, count,
+									scan_convert_room(scan->row_context),
+									scan->row_context,
+									column->values + first,
+									column->nulls + first);
+	column->converted = first + done;
+	if (done < count)
+		scan->row_count = scan->run_rows = column->converted;
 	lake_frame_pop(&frame);
 	MemoryContextSwitchTo(old_context);
 }
@@ -377,7 +397,7 @@ next_run(LakeScan *scan, uint32 first)
 	scan->row_count = scan->column_count == 0 ? left :
 		Min(left, scan->run_rows);
 	for (int i = 0; i < scan->column_count; i++)
-		scan->columns[i].was_asked = scan->columns[i].is_converted = false;
+		scan->columns[i].converted = 0;
 	scan->run_rows = Min(scan->run_rows * 4, RUN_ROWS_MAX);
 	return left > 0;
 }

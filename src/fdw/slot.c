@@ -33,7 +33,7 @@ fill_attributes(TupleTableSlot *slot, int natts)
 		column++;
 	for (; column < end && column->attribute < natts; column++)
 	{
-		if (unlikely(!column->is_converted))
+		if (unlikely(row >= column->converted))
 			scan_convert_column(scan, column);
 		slot->tts_values[column->attribute] = column->values[row];
 		slot->tts_isnull[column->attribute] = column->nulls[row];

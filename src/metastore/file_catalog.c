@@ -263,26 +263,23 @@ find_newest(LakeArena *arena, LakeStore *store, const char *directory)
 	return location_join(arena, directory, best->name);
 }
 
-static void
-refuse_other_formats(LakeArena *arena, LakeStore *store,
-					 const char *table_location)
+/* the other table format whose mark is in a directory, or NULL */
+static const char *
+find_other_format(LakeArena *arena, LakeStore *store, const char *directory)
 {
 	static const struct
 	{
-		const char *directory;
+		const char *mark;
 		const char *format;
 	}			others[] = {{"_delta_log", "Delta"}, {".hoodie", "Hudi"}};
 
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
 	{
-		const char *location = location_join(arena, table_location,
-											 others[i].directory);
-
-		if (directory_exists(store, arena, location))
-			lake_throw(LAKE_ERROR_UNSUPPORTED,
-					   "\"%s\" is a %s table, which is not supported",
-					   table_location, others[i].format);
+		if (directory_exists(store, arena,
+							 location_join(arena, directory, others[i].mark)))
+			return others[i].format;
 	}
+	return NULL;
 }
 
 const char *
@@ -298,7 +295,14 @@ file_catalog_find_metadata(LakeArena *arena, LakeStore *store,
 	if (found == NULL)
 		found = find_newest(arena, store, directory);
 	if (found == NULL)
-		refuse_other_formats(arena, store, table_location);
+	{
+		const char *format = find_other_format(arena, store, table_location);
+
+		if (format != NULL)
+			lake_throw(LAKE_ERROR_UNSUPPORTED,
+					   "\"%s\" is a %s table, which is not supported",
+					   table_location, format);
+	}
 	return found;
 }
 
@@ -378,7 +382,10 @@ file_catalog_find(LakeArena *arena, LakeStore *store, const char *warehouse,
 									  location_join(arena, location, table));
 }
 
-/* is there a metadata file in directory/metadata? */
+/*
+ * Is there a metadata file in directory/metadata?  Tables of other formats are
+ * tables too: whoever lists them must learn that they are refused.
+ */
 static bool
 is_table(LakeArena *arena, LakeStore *store, const char *directory)
 {
@@ -396,6 +403,8 @@ is_table(LakeArena *arena, LakeStore *store, const char *directory)
 			found = !entries[i].is_directory &&
 				parse_metadata_name(entries[i].name, &name);
 	}
+	if (!found)
+		found = find_other_format(scratch, store, directory) != NULL;
 	lake_arena_destroy(scratch);
 	return found;
 }

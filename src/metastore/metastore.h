@@ -31,8 +31,8 @@ extern const char *file_catalog_find_metadata(LakeArena *arena,
 											  const char *table_location);
 
 /*
- * Tables of one namespace, sorted by name; false when the namespace does not
- * exist.
+ * Tables of one namespace, sorted by name, Delta and Hudi tables among them;
+ * false when the namespace does not exist.
  */
 extern bool file_catalog_list(LakeArena *arena, LakeStore *store,
 							  const char *warehouse, const char *name_space,

@@ -56,6 +56,9 @@ struct ColumnConverter
 	Coercion   *coercion;		/* NULL: the Datums are right as they are */
 	DomainCheck *domain;		/* NULL: no domain */
 	int64		decimal_limit;	/* 10^precision, up to precision 18 */
+	/* of the current call: bytes that may be used, rows that were converted */
+	Size		room;
+	uint32		done;
 	/* Datums of the current dictionary's entries, 0 = not made yet */
 	uint64		dict_id;		/* 0 none */
 	Datum	   *entries;
@@ -310,11 +313,16 @@ bytes_rows(ColumnConverter *converter, const LakeVector *vector,
 	Size		total = 0;
 	char	   *out;
 
-	for (uint32 i = 0; i < count; i++)
+	converter->done = 0;
+	while (converter->done < count &&
+		   (total < converter->room || converter->done == 0))
 	{
+		uint32		i = converter->done++;
+
 		if (!nulls[i])
 			total += INTALIGN(varlena_size(in[selection[i]]));
 	}
+	count = converter->done;
 	out = MemoryContextAllocHuge(context, total);
 	for (uint32 i = 0; i < count; i++)
 	{
@@ -407,6 +415,19 @@ text_make(const ColumnConverter *converter, const void *value)
 	return PointerGetDatum(cstring_to_text(converted));
 }
 
+/* counts a row's Datum; false if it is the last that there is room for */
+static inline bool
+has_room(ColumnConverter *converter, Datum value, uint32 row)
+{
+	Size		size = value == 0 ? 0 : VARSIZE(DatumGetPointer(value));
+
+	converter->done = row + 1;
+	if (size >= converter->room)
+		return false;
+	converter->room -= size;
+	return true;
+}
+
 /* one Datum after the other, for types whose rows have no loop of their own */
 static void
 made_rows(ColumnConverter *converter, const LakeVector *vector,
@@ -416,8 +437,12 @@ made_rows(ColumnConverter *converter, const LakeVector *vector,
 	MemoryContext caller = MemoryContextSwitchTo(context);
 
 	for (uint32 i = 0; i < count; i++)
+	{
 		values[i] = nulls[i] ? 0 :
 			converter->make(converter, vector_value(vector, selection[i]));
+		if (!has_room(converter, values[i], i))
+			break;
+	}
 	MemoryContextSwitchTo(caller);
 }
 
@@ -517,9 +542,11 @@ array_rows(ColumnConverter *converter, const LakeVector *vector,
 	element_values = palloc_extended(element_count * sizeof(Datum),
 									 MCXT_ALLOC_HUGE);
 	element_nulls = palloc_extended(element_count, MCXT_ALLOC_HUGE);
-	column_converter_convert(converter->element, vector->children[0],
-							 elements, element_count, context,
-							 element_values, element_nulls);
+	for (uint32 i = 0; i < element_count;)
+		i += column_converter_convert(converter->element, vector->children[0],
+									  elements + i, element_count - i,
+									  MaxAllocHugeSize, context,
+									  element_values + i, element_nulls + i);
 	for (uint32 i = 0; i < count; i++)
 	{
 		int			len;
@@ -542,6 +569,8 @@ array_rows(ColumnConverter *converter, const LakeVector *vector,
 												   converter->element_align));
 		element_values += len;
 		element_nulls += len;
+		if (!has_room(converter, values[i], i))
+			break;
 	}
 	MemoryContextSwitchTo(caller);
 }
@@ -557,6 +586,8 @@ json_rows(ColumnConverter *converter, const LakeVector *vector,
 		if (!nulls[i])
 			values[i] = json_converter_make(converter->json, vector,
 											selection[i], context);
+		if (!has_room(converter, values[i], i))
+			break;
 	}
 }
 
@@ -737,9 +768,9 @@ copy_nulls(const LakeVector *vector, const uint32 *selection, uint32 count,
 		nulls[i] = vector->nulls[selection[i]] != 0;
 }
 
-void
+uint32_t
 column_converter_convert(ColumnConverter *converter, const LakeVector *vector,
-						 const uint32_t *selection, uint32_t count,
+						 const uint32_t *selection, uint32_t count, Size room,
 						 MemoryContext context, Datum *values, bool *nulls)
 {
 	LakeFrame	frame;
@@ -749,14 +780,18 @@ column_converter_convert(ColumnConverter *converter, const LakeVector *vector,
 			 converter->column_name, vector->layout, converter->layout);
 	lake_frame_push(&frame, "converting column", converter->column_name);
 	copy_nulls(vector, selection, count, nulls);
+	converter->room = room;
+	converter->done = count;
 	if (vector->dict != NULL && converter->make != NULL)
 		dictionary_rows(converter, vector, selection, count, values, nulls);
 	else
 		converter->convert(converter, vector, selection, count, context,
 						   values, nulls);
+	count = converter->done;
 	if (converter->coercion != NULL)
 		coercion_apply(converter->coercion, values, nulls, count, context);
 	if (converter->domain != NULL)
 		domain_check_apply(converter->domain, values, nulls, count);
 	lake_frame_pop(&frame);
+	return count;
 }

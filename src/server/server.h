@@ -40,8 +40,7 @@ extern const char *name_from_lake(const char *name);
 /*
  * The type that IMPORT gives a field: its name with modifiers for a column
  * definition ("numeric(9,2)", "bigint[]", "jsonb"), NULL when the lake type is
- * not supported (geometry, geography, unknown, nanosecond timestamps are
- * listed by README).
+ * not supported (geometry, geography, unknown, and what has one of them inside).
  */
 extern const char *typemap_declaration(LakeArena *arena,
 									   const LakeType *type);
@@ -70,21 +69,23 @@ extern ColumnConverter *column_converter_create(MemoryContext context,
 /*
  * Datums of the selected rows, in selection order.  By-reference Datums are in
  * context (reset by the caller a batch) or, for dictionary entries, owned by
- * the converter until it meets another dictionary.  Throws 22003, 22001, 22008,
- * 22021 as decisions 3.5 says.
+ * the converter until it meets another dictionary.  Returns the number of rows
+ * converted: fewer than count, but one at least, once Datums in context have
+ * taken room bytes.  Throws 22003, 22001, 22008, 22021 as decisions 3.5 says.
  */
-extern void column_converter_convert(ColumnConverter *converter,
-									 const LakeVector *vector,
-									 const uint32_t *selection,
-									 uint32_t count, MemoryContext context,
-									 Datum *values, bool *nulls);
+extern uint32_t column_converter_convert(ColumnConverter *converter,
+										 const LakeVector *vector,
+										 const uint32_t *selection,
+										 uint32_t count, Size room,
+										 MemoryContext context,
+										 Datum *values, bool *nulls);
 
 typedef enum ValueFit
 {
 	VALUE_EXACT,				/* *value is the Datum */
 	VALUE_BELOW,				/* less than every value of the lake type */
-	VALUE_ABOVE,				/* greater than every value (and, for floats,
-								 * than NaN's absence: see README of fdw) */
+	VALUE_ABOVE,				/* greater than every value; nothing is, of
+								 * floats, since NaN is the greatest */
 	VALUE_BETWEEN,				/* between two adjacent values; *value is the
 								 * lower of the two */
 	VALUE_UNKNOWN				/* cannot be told: do not push */

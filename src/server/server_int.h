@@ -33,12 +33,6 @@ extern void options_allow_list(LakeArena *arena, LakePathRules *rules,
 /* a scalar type's own PostgreSQL type and modifier; InvalidOid: none */
 extern Oid	typemap_scalar(const LakeType *type, int32 *typmod);
 
-/* can the type be shown as jsonb, all of it? */
-extern bool typemap_is_json(const LakeType *type);
-
-/* the type modifier of numeric(precision, scale) */
-extern int32 typemap_numeric_typmod(int precision, int scale);
-
 /* ---- numeric_build.c ---- */
 
 /* room for any numeric that is built from 64 or 128 bits, 8-byte aligned */

@@ -80,30 +80,32 @@ scalar_oid(const LakeType *type)
 	return scalar_types[type->kind].oid;
 }
 
-Oid
-typemap_scalar(const LakeType *type, int32 *typmod)
-{
-	*typmod = type->kind == LAKE_DECIMAL ?
-		typemap_numeric_typmod(type->precision, type->scale) : -1;
-	return scalar_oid(type);
-}
-
-int32
-typemap_numeric_typmod(int precision, int scale)
+/* the modifier of numeric(precision, scale) */
+static int32
+numeric_typmod(int precision, int scale)
 {
 	return (int32) (((uint32) precision << 16) |
 					((uint32) scale & 0x7ff)) + VARHDRSZ;
 }
 
-bool
-typemap_is_json(const LakeType *type)
+Oid
+typemap_scalar(const LakeType *type, int32 *typmod)
+{
+	*typmod = type->kind == LAKE_DECIMAL ?
+		numeric_typmod(type->precision, type->scale) : -1;
+	return scalar_oid(type);
+}
+
+/* can the type be shown as jsonb, all of it? */
+static bool
+is_json(const LakeType *type)
 {
 	if (!scalar_types[type->kind].in_json ||
 		(type->kind == LAKE_DECIMAL && scalar_oid(type) == InvalidOid))
 		return false;
 	for (int i = 0; i < type->field_count; i++)
 	{
-		if (!typemap_is_json(type->fields[i].type))
+		if (!is_json(type->fields[i].type))
 			return false;
 	}
 	return true;
@@ -144,7 +146,7 @@ typemap_declaration(LakeArena *arena, const LakeType *type)
 		return scalar_declaration(arena, element, "[]");
 	if (scalar_oid(type) != InvalidOid)
 		return scalar_declaration(arena, type, "");
-	if (lake_type_is_nested(type) && typemap_is_json(type))
+	if (lake_type_is_nested(type) && is_json(type))
 		return "jsonb";
 	return NULL;
 }
@@ -182,6 +184,6 @@ typemap_is_readable(const LakeType *type, Oid type_oid, int32 typmod)
 								   getBaseType(element));
 	}
 	if (lake_type_is_nested(type))
-		return base == JSONBOID && typemap_is_json(type);
+		return base == JSONBOID && is_json(type);
 	return scalar_is_readable(type, base);
 }

@@ -43,8 +43,8 @@ static const struct
 	[PREDICATE_NOT_LIKE] = {PREDICATE_LIKE, "NOT LIKE"},
 };
 
-Predicate *
-predicate_node(LakeArena *arena, PredicateOp op)
+static Predicate *
+create_node(LakeArena *arena, PredicateOp op)
 {
 	Predicate  *node = lake_alloc(arena, sizeof *node);
 
@@ -56,14 +56,14 @@ predicate_node(LakeArena *arena, PredicateOp op)
 Predicate *
 predicate_constant(LakeArena *arena, bool value)
 {
-	return predicate_node(arena, value ? PREDICATE_TRUE : PREDICATE_FALSE);
+	return create_node(arena, value ? PREDICATE_TRUE : PREDICATE_FALSE);
 }
 
 Predicate *
 predicate_combine(LakeArena *arena, PredicateOp op, Predicate **children,
 				  int count)
 {
-	Predicate  *node = predicate_node(arena, op);
+	Predicate  *node = create_node(arena, op);
 
 	node->children = children;
 	node->child_count = count;
@@ -74,7 +74,7 @@ Predicate *
 predicate_leaf(LakeArena *arena, PredicateOp op, const LakeField *field,
 			   const LakeValue *values, int count)
 {
-	Predicate  *node = predicate_node(arena, op);
+	Predicate  *node = create_node(arena, op);
 
 	node->field_id = field->id;
 	node->type = field->type;
@@ -185,7 +185,7 @@ normalize_like(LakeArena *arena, Predicate *leaf)
 static Predicate *
 normalize_leaf(LakeArena *arena, const Predicate *from, bool negate)
 {
-	Predicate  *leaf = predicate_node(arena,
+	Predicate  *leaf = create_node(arena,
 									  negate ? ops[from->op].negation :
 									  from->op);
 	bool		has_null;
@@ -265,7 +265,7 @@ static Predicate *
 normalize_combination(LakeArena *arena, const Predicate *from, bool negate,
 					  int depth)
 {
-	Predicate  *node = predicate_node(arena,
+	Predicate  *node = create_node(arena,
 									  negate ? ops[from->op].negation :
 									  from->op);
 	size_t		capacity = 0;

@@ -132,7 +132,4 @@ extern PredicateEvaluator *predicate_evaluator_create(LakeArena *arena,
 extern uint32_t predicate_evaluate(PredicateEvaluator *evaluator,
 								   uint32_t *selection, uint32_t in_count);
 
-/* SQL LIKE with % and _ over UTF-8 and backslash escapes */
-extern bool predicate_like(LakeBytes text, LakeBytes pattern);
-
 #endif							/* LAKE_PREDICATE_H */

@@ -37,7 +37,6 @@ extern LakeBytes like_from_prefix(LakeArena *arena, LakeBytes prefix);
 /* index of the first of a leaf's sorted values that is not below value */
 extern int	predicate_lower_value(const Predicate *leaf,
 								  const LakeValue *value);
-extern Predicate *predicate_node(LakeArena *arena, PredicateOp op);
 
 /*
  * One comparison, ready to run on an array of values of a layout.

@@ -206,9 +206,6 @@ typedef enum ValueForm
 
 extern ValueForm value_form(const LakeType *type);
 
-/* NaN equal to itself and above all others, -0.0 = 0.0 */
-extern int	value_compare_double(double a, double b);
-
 /* unsigned bytes, the shorter one first */
 extern int	value_compare_bytes(LakeBytes a, LakeBytes b);
 

@@ -59,8 +59,9 @@ value_form(const LakeType *type)
 	return kinds[type->kind].form;
 }
 
-int
-value_compare_double(double a, double b)
+/* NaN equal to itself and above all others, -0.0 = 0.0 */
+static int
+compare_doubles(double a, double b)
 {
 	if (isnan(a) || isnan(b))
 		return (isnan(a) != 0) - (isnan(b) != 0);
@@ -85,7 +86,7 @@ lake_value_compare(const LakeType *type, const LakeValue *a,
 		case VALUE_INTEGER:
 			return (a->i > b->i) - (a->i < b->i);
 		case VALUE_FLOAT:
-			return value_compare_double(a->d, b->d);
+			return compare_doubles(a->d, b->d);
 		case VALUE_DECIMAL:
 			return (a->decimal > b->decimal) - (a->decimal < b->decimal);
 		case VALUE_BYTES:

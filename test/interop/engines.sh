@@ -3,25 +3,13 @@
 #
 # Fails, it never skips, when one of them cannot be had.
 
+. "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 ENGINES_DIR=${ENGINES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/lakefdw-engines}
 PYSPARK_VERSION=3.5.6
 ICEBERG_VERSION=1.10.0
 PYICEBERG_VERSION=0.12.0
 DUCKDB_VERSION=2.0.1
 SPARK_ICEBERG_ARTIFACT=iceberg-spark-runtime-3.5_2.12
-
-# runs a command up to four times, waiting longer each time
-retry()
-{
-	local delay=5 try
-	for try in 1 2 3 4; do
-		"$@" && return 0
-		echo "retrying ($try): $*" >&2
-		sleep $delay
-		delay=$((delay * 2))
-	done
-	return 1
-}
 
 ENGINES_PYTHON=$ENGINES_DIR/venv/bin/python
 if ! "$ENGINES_PYTHON" -c 'import pyspark, pyiceberg, pyiceberg_core, duckdb' \

@@ -50,6 +50,24 @@ def write_groups():
           row_group_size=100)
 
 
+def write_repeated():
+    """1,024 rows of lists of 20 times the same string of 1 MiB, in 3 kB.
+
+    The ids are those of the column ls of cases.nested_types in the sample lake.
+    """
+    text = pa.DictionaryArray.from_arrays(
+        pa.array([0] * 20480, type=pa.int32()), pa.array(["x" * (1 << 20)]))
+    lists = pa.ListArray.from_arrays(
+        pa.array(range(0, 20481, 20), type=pa.int32()), text)
+    kind = pa.list_(field("element", text.type, 10))
+    pq.write_table(
+        pa.Table.from_arrays([lists.cast(kind)],
+                             schema=pa.schema([field("ls", kind, 3)])),
+        os.path.join(TARGET, "repeated.parquet"), compression="zstd",
+        store_schema=False, write_statistics=False,
+        dictionary_pagesize_limit=1 << 30)
+
+
 def write_pages():
     """One row group of 20,000 rows with many small pages a column."""
     rows = range(20000)
@@ -208,6 +226,7 @@ def write_others():
 def main():
     os.makedirs(TARGET, exist_ok=True)
     write_groups()
+    write_repeated()
     write_pages()
     write_position_deletes()
     write_old()

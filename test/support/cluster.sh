@@ -8,6 +8,8 @@
 # CLUSTER_DIR/lake is a copy of the sample lake that the server may read
 # wherever the checkout is.  The server listens on a socket in CLUSTER_DIR only.
 
+. "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
+
 # absolute: sudo has a PATH of its own
 PG_CONFIG=${PG_CONFIG:-pg_config}
 if ! command -v "$PG_CONFIG" >/dev/null; then
@@ -22,11 +24,6 @@ if [ "$(id -u)" = 0 ]; then
 else
 	CLUSTER_USER=$(id -un)
 fi
-
-as_root()
-{
-	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
-}
 
 # servers refuse root
 as_server()
@@ -77,11 +74,15 @@ cluster_psql()
 
 cluster_destroy()
 {
+	local data
+
 	if [ -n "${CLUSTER_DIR:-}" ] && [ -d "$CLUSTER_DIR" ]; then
-		if [ -f "$CLUSTER_DIR/data/postmaster.pid" ]; then
-			as_server "$PG_BIN/pg_ctl" -D "$CLUSTER_DIR/data" -m immediate \
-				-w -s stop </dev/null || true
-		fi
+		# a suite that makes servers of its own has them deeper down
+		find "$CLUSTER_DIR" -name postmaster.pid -printf '%h\n' |
+			while IFS= read -r data; do
+				as_server "$PG_BIN/pg_ctl" -D "$data" -m immediate -w -s \
+					stop </dev/null || true
+			done
 		rm -rf "${CLUSTER_DIR:?}"
 	fi
 	CLUSTER_DIR=

@@ -5,18 +5,8 @@
 #   compile_newer.sh [17=trixie 18=sid]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. test/support/shell.sh
 cache=${ENGINES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/lakefdw-engines}/headers
-
-retry()
-{
-	local delay=5 try
-	for try in 1 2 3 4; do
-		"$@" && return 0
-		sleep $delay
-		delay=$((delay * 2))
-	done
-	return 1
-}
 
 # this machine's package archive, whatever it is
 archive()

@@ -2,28 +2,12 @@
 # Installs the Debian packages that building and testing need, if any is
 # missing.  Nothing else: not one byte from anywhere but the package archive.
 set -euo pipefail
+. "$(dirname "$0")/shell.sh"
 
 installed()
 {
 	dpkg-query -W -f '${Status}\n' "$@" 2>/dev/null |
 		grep -c '^install ok installed$'
-}
-
-# runs a command up to four times, waiting longer each time
-retry()
-{
-	local delay=5 try
-	for try in 1 2 3 4; do
-		"$@" && return 0
-		sleep $delay
-		delay=$((delay * 2))
-	done
-	return 1
-}
-
-as_root()
-{
-	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
 if ! command -v apt-get >/dev/null; then

@@ -204,6 +204,57 @@ case_predicate(Case *test, int depth)
 	return predicate_combine(test->arena, op, children, count);
 }
 
+/*
+ * SQL's LIKE without a compiled pattern: on a mismatch the last % takes one more
+ * character.
+ */
+static inline bool
+plain_like(LakeBytes text, LakeBytes pattern)
+{
+	size_t		t = 0;
+	size_t		p = 0;
+	size_t		retry_t = 0;
+	size_t		retry_p = SIZE_MAX; /* after the last %, if there was one */
+
+	while (t < text.len || p < pattern.len)
+	{
+		uint8_t		c = p < pattern.len ? pattern.data[p] : 0;
+		bool		is_literal = p < pattern.len && c != '%' && c != '_';
+
+		if (c == '\\' && is_literal && p + 1 < pattern.len)
+			c = pattern.data[p + 1];
+		if (p < pattern.len && !is_literal && c == '%')
+		{
+			retry_p = ++p;
+			retry_t = t;
+		}
+		else if (p < pattern.len && !is_literal && t < text.len)
+		{
+			p++;
+			t++;
+			while (t < text.len && (text.data[t] & 0xc0) == 0x80)
+				t++;
+		}
+		else if (is_literal && t < text.len && text.data[t] == c)
+		{
+			p += pattern.data[p] == '\\' && p + 1 < pattern.len ? 2 : 1;
+			t++;
+		}
+		else
+		{
+			if (retry_p == SIZE_MAX || retry_t == text.len)
+				return false;
+			/* a character at a time: _ starts at one */
+			retry_t++;
+			while (retry_t < text.len && (text.data[retry_t] & 0xc0) == 0x80)
+				retry_t++;
+			t = retry_t;
+			p = retry_p;
+		}
+	}
+	return true;
+}
+
 /* 1 true, 0 false, -1 unknown */
 static inline int
 case_leaf_truth(const Predicate *leaf, const LakeValue *value)
@@ -228,8 +279,7 @@ case_leaf_truth(const Predicate *leaf, const LakeValue *value)
 	if (value->is_null)
 		return -1;
 	if (leaf->op == PREDICATE_LIKE || leaf->op == PREDICATE_NOT_LIKE)
-		return predicate_like(value->bytes,
-							  leaf->values[0].bytes) != is_negated;
+		return plain_like(value->bytes, leaf->values[0].bytes) != is_negated;
 	order = lake_value_compare(leaf->type, value, &leaf->values[0]);
 	switch (leaf->op)
 	{

@@ -15,7 +15,7 @@ JOBS=$(nproc)
 total_passed=0
 total_failed=0
 mkdir -p "$LOG"
-trap cluster_destroy EXIT
+trap "trap '' INT TERM; cluster_destroy" EXIT
 trap 'exit 130' INT TERM
 
 # takes a suite's closing line from its log into the totals
@@ -175,10 +175,10 @@ suite_tap()
 	install_extension || return 1
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
 	CLUSTER_DIR=$dir
-	cp -r test/tap test/data/lake "$dir"
+	cp -r test/tap test/data/lake test/data/reader "$dir"
 	[ "$(id -u)" != 0 ] || chown -R "$CLUSTER_USER" "$dir"
 	# TESTDIR is for 15, the other two are for later versions
-	as_server env PATH="$PG_BIN:$PATH" TESTDIR="$dir" \
+	as_server env PATH="$PG_BIN:$PATH" TMPDIR="$dir" TESTDIR="$dir" \
 		TESTDATADIR="$dir/tmp_check" TESTLOGDIR="$dir/tmp_check/log" \
 		LAKE_DIR="$dir/lake" \
 		PG_REGRESS="$(pgxs_dir)/src/test/regress/pg_regress" \

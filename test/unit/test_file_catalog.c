@@ -214,16 +214,20 @@ listing_finds_tables_only(LakeArena *arena)
 								"ns/a/metadata/00000-x.metadata.json",
 								"ns/inner/c/metadata/v1.metadata.json",
 								"ns/empty/metadata/x", "ns/file",
-								"ns/delta/_delta_log/0.json");
+								"ns/delta/_delta_log/0.json",
+								"ns/hudi/.hoodie/hoodie.properties");
 	CatalogTable *tables;
 	size_t		count;
 
 	CHECK(file_catalog_list(arena, &memory->store, "/lake", "ns", &tables,
 							&count));
-	CHECK_INT(count, 2);
+	CHECK_INT(count, 4);
 	CHECK_STRING(tables[0].name, "a");
 	CHECK_STRING(tables[1].name, "b");
 	CHECK_STRING(tables[1].name_space, "ns");
+	/* not ours, but to be refused by name, not overlooked */
+	CHECK_STRING(tables[2].name, "delta");
+	CHECK_STRING(tables[3].name, "hudi");
 	CHECK(!file_catalog_list(arena, &memory->store, "/lake", "nowhere",
 							 &tables, &count));
 	CHECK(file_catalog_list(arena, &memory->store, "/lake", "ns.inner",
