@@ -186,32 +186,80 @@ check_version(const MetadataText *text)
 }
 
 static void
+begin_array(JsonScan *scan, const MetadataText *text, MetadataKey key)
+{
+	LakeBytes	member = text->members[key];
+
+	if (member.data[0] != '[')
+		lake_throw(LAKE_ERROR_CORRUPT, "table metadata: \"%s\" is no array",
+				   metadata_keys[key].name);
+	json_scan_begin(scan, member);
+}
+
+static bool
+has_default(const LakeField *fields, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (fields[i].initial_default != NULL ||
+			has_default(fields[i].type->fields, fields[i].type->field_count))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * json-c's tree of a schema, some 1,800 bytes a field that nobody counts, is
+ * kept only if a default points into it.
+ */
+static const LakeSchema *
+parse_schema(LakeArena *arena, LakeBytes text)
+{
+	LakeArena  *tree = lake_arena_create(arena, "JSON of a schema");
+	const LakeSchema *schema =
+		lake_schema_parse(arena, json_parse(tree, text, "schema"));
+
+	if (!has_default(schema->fields, schema->field_count))
+		lake_arena_destroy(tree);
+	return schema;
+}
+
+static const LakeSchema **
+parse_schema_list(LakeArena *arena, const MetadataText *text, int *count)
+{
+	LakeBuffer	schemas;		/* of const LakeSchema * */
+	JsonScan	scan;
+	LakeBytes	element;
+
+	*count = 0;
+	buffer_init(&schemas, arena);
+	begin_array(&scan, text, KEY_SCHEMAS);
+	while (json_scan_next(&scan, &element))
+	{
+		const LakeSchema *schema;
+
+		lake_check_interrupts();
+		if ((*count)++ == LAKE_MAX_SCHEMA_FIELDS)
+			lake_throw(LAKE_ERROR_LIMIT, "table has more than %d schemas",
+					   LAKE_MAX_SCHEMA_FIELDS);
+		schema = parse_schema(arena, element);
+		buffer_append(&schemas, &schema, sizeof schema);
+	}
+	return (const LakeSchema **) (void *) schemas.data;
+}
+
+static void
 parse_schemas(LakeArena *arena, const MetadataText *text, LakeTable *table)
 {
 	const LakeSchema **schemas;
 	int64_t		current_id;
 
 	if (has(text, KEY_SCHEMAS))
-	{
-		LakeJson   *json = parse(arena, text, KEY_SCHEMAS);
-		size_t		count = json_array_length(json, "schemas");
-
-		if (count > LAKE_MAX_SCHEMA_FIELDS)
-			lake_throw(LAKE_ERROR_LIMIT,
-					   "table has %zu schemas, more than %d", count,
-					   LAKE_MAX_SCHEMA_FIELDS);
-		schemas = lake_alloc_array(arena, count, sizeof *schemas);
-		for (size_t i = 0; i < count; i++)
-		{
-			lake_check_interrupts();
-			schemas[i] = lake_schema_parse(arena, json_array_at(json, i));
-		}
-		table->schema_count = (int) count;
-	}
+		schemas = parse_schema_list(arena, text, &table->schema_count);
 	else if (has(text, KEY_SCHEMA))
 	{
 		schemas = lake_alloc_array(arena, 1, sizeof *schemas);
-		schemas[0] = lake_schema_parse(arena, parse(arena, text, KEY_SCHEMA));
+		schemas[0] = parse_schema(arena, text->members[KEY_SCHEMA]);
 		table->schema_count = 1;
 	}
 	else
@@ -222,8 +270,7 @@ parse_schemas(LakeArena *arena, const MetadataText *text, LakeTable *table)
 	{
 		/* a v1 file with "schemas" and no current id still has "schema" */
 		if (has(text, KEY_SCHEMA))
-			table->schema = lake_schema_parse(arena,
-											  parse(arena, text, KEY_SCHEMA));
+			table->schema = parse_schema(arena, text->members[KEY_SCHEMA]);
 		else
 			throw_missing(KEY_CURRENT_SCHEMA_ID);
 		return;
@@ -408,7 +455,7 @@ scan_snapshots(const MetadataText *text, const IcebergTable *table,
 	if (table->snapshots.len == 0)
 		return current;
 	find_int64(text, KEY_LAST_SEQUENCE_NUMBER, &last_sequence_number);
-	json_scan_begin(&scan, table->snapshots);
+	begin_array(&scan, text, KEY_SNAPSHOTS);
 	while (json_scan_next(&scan, &snapshot))
 	{
 		int64_t		id;

@@ -96,11 +96,15 @@ NameMapping *
 name_mapping_parse(LakeArena *arena, LakeBytes json)
 {
 	MappingParser parser = {.arena = arena};
-	LakeJson   *array = json_parse(arena, json, "name mapping");
+	LakeArena  *tree = lake_arena_create(arena, "JSON of a name mapping");
+	LakeJson   *array = json_parse(tree, json, "name mapping");
+	NameMapping *mapping;
 
 	if (array == NULL)
 		lake_throw(LAKE_ERROR_CORRUPT, "name mapping is null");
-	return parse_level(&parser, array);
+	mapping = parse_level(&parser, array);
+	lake_arena_destroy(tree);
+	return mapping;
 }
 
 const MappedName *

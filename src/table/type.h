@@ -55,7 +55,8 @@ struct LakeField
 	bool		required;
 	LakeType   *type;
 	const char *doc;			/* NULL if none */
-	LakeJson   *initial_default;	/* NULL if none or null */
+	/* NULL if none or null; of the JSON that the schema was parsed from */
+	LakeJson   *initial_default;
 };
 
 typedef struct LakeSchema
@@ -84,7 +85,7 @@ typedef struct LakeSchema
 /* a type in Iceberg's JSON form; throws CORRUPT, UNSUPPORTED for unknown names */
 extern LakeType *lake_type_parse(LakeArena *arena, LakeJson *json);
 
-/* a struct with schema-id and identifier-field-ids */
+/* a struct with schema-id and identifier-field-ids; only defaults borrow json */
 extern LakeSchema *lake_schema_parse(LakeArena *arena, LakeJson *json);
 
 /* "decimal(9,2)", "list<long>", "struct<...>": for messages */

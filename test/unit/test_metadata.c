@@ -88,6 +88,22 @@ v1_with_schemas_picks_the_current_one(LakeArena *arena)
 }
 
 static void
+defaults_outlive_the_parsing_of_their_schema(LakeArena *arena)
+{
+	const LakeTable *table =
+		open_json(arena, V1 "," V1_SCHEMA "," V1_SPEC
+			  ",\"current-schema-id\":3,\"schemas\":["
+			  "{\"type\":\"struct\",\"schema-id\":3,\"fields\":["
+			  "{\"id\":1,\"name\":\"s\",\"required\":true,\"type\":"
+			  "{\"type\":\"struct\",\"fields\":["
+			  "{\"id\":2,\"name\":\"z\",\"required\":true,"
+			  "\"type\":\"int\",\"initial\\u002ddefault\":34}]}}]}]");
+	const LakeField *field = lake_schema_find_id(table->schema, 2);
+
+	CHECK_INT(json_int64(field->initial_default, "initial-default"), 34);
+}
+
+static void
 v1_without_schema_or_spec_is_refused(LakeArena *arena)
 {
 	CHECK_THROWS(LAKE_ERROR_CORRUPT, "\"schema\"",
@@ -352,6 +368,7 @@ a_missing_file_is_missing(LakeArena *arena)
 static const UnitTest tests[] = {
 	UNIT(v1_needs_schema_and_spec_only),
 	UNIT(v1_with_schemas_picks_the_current_one),
+	UNIT(defaults_outlive_the_parsing_of_their_schema),
 	UNIT(v1_without_schema_or_spec_is_refused),
 	UNIT(v2_names_the_missing_member),
 	UNIT(v3_without_next_row_id_is_read),
