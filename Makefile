@@ -87,7 +87,7 @@ $(BUILD)/parquet_digest: $(BUILD)/support/parquet_digest.o \
 		$(BUILD)/support/seam_std.o $(CORE_LIBRARY)
 	$(CC) $(CFLAGS_EXTRA) $^ $(CORE_LIBS) -lcrypto -o $@
 
-# one unit test: make build/unit/test_bytes && build/unit/test_bytes
+# one unit test: make build/unit/test_json && build/unit/test_json
 $(BUILD)/unit/%: test/unit/%.c $(BUILD)/support/seam_std.o $(CORE_LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(CORE_CFLAGS) $(CFLAGS_EXTRA) -Itest/support $< \
