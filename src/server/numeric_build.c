@@ -28,7 +28,6 @@
 #define SHORT_WEIGHT_SIGN	0x0040
 #define SHORT_WEIGHT_MASK	0x003F
 
-#define HEADER_SIZE			(VARHDRSZ + sizeof(uint16))
 /* 39 decimal digits, split anywhere into groups of four */
 #define MAX_GROUPS			12
 

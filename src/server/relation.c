@@ -22,9 +22,9 @@
 #include "server/compat.h"
 #include "server/server_int.h"
 
-static LakeType string_type = {.kind = LAKE_STRING};
-static LakeType int_type = {.kind = LAKE_INT};
-static LakeType long_type = {.kind = LAKE_LONG};
+static const LakeType string_type = {.kind = LAKE_STRING};
+static const LakeType int_type = {.kind = LAKE_INT};
+static const LakeType long_type = {.kind = LAKE_LONG};
 
 /* columns that every table has without declaring them (decisions 3.6) */
 static const LakeField reserved_fields[] = {

@@ -20,6 +20,7 @@ prune_to_key(LakeArena *arena, const LakeField *field, int32_t id,
 			 LakeField *pruned, int *depth)
 {
 	const LakeType *type = field->type;
+	LakeType   *shortened;
 	LakeField  *child;
 
 	*pruned = *field;
@@ -38,10 +39,11 @@ prune_to_key(LakeArena *arena, const LakeField *field, int32_t id,
 	{
 		if (!prune_to_key(arena, &type->fields[i], id, child, depth))
 			continue;
-		pruned->type = lake_alloc(arena, sizeof(LakeType));
-		*pruned->type = *type;
-		pruned->type->field_count = 1;
-		pruned->type->fields = child;
+		shortened = lake_alloc(arena, sizeof(LakeType));
+		*shortened = *type;
+		shortened->field_count = 1;
+		shortened->fields = child;
+		pruned->type = shortened;
 		(*depth)++;
 		return true;
 	}

@@ -24,8 +24,8 @@ struct PositionFile
 	LakeBitmap **bitmaps;		/* by number of path */
 };
 
-static LakeType string_type = {.kind = LAKE_STRING};
-static LakeType long_type = {.kind = LAKE_LONG};
+static const LakeType string_type = {.kind = LAKE_STRING};
+static const LakeType long_type = {.kind = LAKE_LONG};
 
 static const LakeField path_field = {
 	.id = LAKE_FIELD_DELETE_PATH, .name = "file_path", .required = true,

@@ -28,7 +28,7 @@ partition_leaf(const Projection *projection, PredicateOp op,
 {
 	LakeField	field = {
 		.id = projection->field->field_id,
-		.type = (LakeType *) projection->field->result_type
+		.type = projection->field->result_type
 	};
 
 	return predicate_leaf(projection->arena, op, &field, values, count);

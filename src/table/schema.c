@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static LakeType variant_part_type = {.kind = LAKE_BINARY};
+static const LakeType variant_part_type = {.kind = LAKE_BINARY};
 
 static const LakeField variant_parts[] =
 {

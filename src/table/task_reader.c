@@ -91,8 +91,7 @@ leaf_field(TaskReader *reader, const Predicate *leaf)
 	field = lake_alloc(reader->arena, sizeof(LakeField));
 	field->id = leaf->field_id;
 	field->name = lake_printf(reader->arena, "field %d", (int) field->id);
-	field->type = lake_alloc(reader->arena, sizeof(LakeType));
-	*field->type = *leaf->type;
+	field->type = leaf->type;
 	return field;
 }
 

@@ -53,7 +53,7 @@ struct LakeField
 	int32_t		id;
 	const char *name;			/* "element", "key", "value" in lists, maps */
 	bool		required;
-	LakeType   *type;
+	const LakeType *type;
 	const char *doc;			/* NULL if none */
 	/* NULL if none or null; of the JSON that the schema was parsed from */
 	LakeJson   *initial_default;

@@ -82,15 +82,16 @@ select_columns(Scan *s, int count, const int32_t *ids)
 	for (int i = 0; i < count; i++)
 	{
 		LakeField  *field = lake_alloc(s->arena, sizeof(LakeField));
+		LakeType   *type = lake_alloc(s->arena, sizeof(LakeType));
 
 		columns[i] = lake_schema_find_id(s->options.schema, ids[i]);
 		if (columns[i] != NULL)
 			continue;
 		field->id = ids[i];
 		field->name = "reserved";
-		field->type = lake_alloc(s->arena, sizeof(LakeType));
-		field->type->kind = ids[i] == LAKE_FIELD_FILE ? LAKE_STRING :
+		type->kind = ids[i] == LAKE_FIELD_FILE ? LAKE_STRING :
 			ids[i] == LAKE_FIELD_SPEC_ID ? LAKE_INT : LAKE_LONG;
+		field->type = type;
 		columns[i] = field;
 	}
 	s->options.columns = columns;
