@@ -18,6 +18,7 @@ if [ "${1:-}" = stop ]; then
 	CLUSTER_DIR=$(cat "$kept")
 	cluster_destroy
 	rm -f "$kept"
+	echo "the demo's cluster is stopped and removed"
 	exit 0
 fi
 

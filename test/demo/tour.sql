@@ -48,3 +48,5 @@ IMPORT FOREIGN SCHEMA cases LIMIT TO (orc_files) FROM SERVER lake INTO cases;
 \set ON_ERROR_STOP off
 SELECT * FROM cases.orc_files;
 \set ON_ERROR_STOP on
+\echo
+\echo '== The end: that error was the last stop.  KEEP=1 make demo keeps the cluster.'
