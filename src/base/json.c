@@ -46,7 +46,10 @@ static size_t
 estimate_memory(LakeBytes text)
 {
 	static const uint16_t costs[UINT8_MAX + 1] = {
-		['{'] = 800, ['['] = 160, [':'] = 150, [','] = 80,
+		['{'] = 800,
+		['['] = 160,
+		[':'] = 150,
+		[','] = 80,
 	};
 	size_t		total = 2 * text.len;
 
@@ -332,9 +335,8 @@ json_array_at(LakeJson *array, size_t index)
 }
 
 void
-json_each_member(LakeJson *object, const char *what,
-		  void (*fn) (void *arg, const char *key, LakeJson *value),
-		  void *arg)
+json_each_member(LakeJson *object, const char *what, JsonVisitor visit,
+				 void *arg)
 {
 	struct json_object_iterator pos;
 	struct json_object_iterator end;
@@ -343,6 +345,6 @@ json_each_member(LakeJson *object, const char *what,
 	pos = json_object_iter_begin(object);
 	end = json_object_iter_end(object);
 	for (; !json_object_iter_equal(&pos, &end); json_object_iter_next(&pos))
-		fn(arg, json_object_iter_peek_name(&pos),
-		   json_object_iter_peek_value(&pos));
+		visit(arg, json_object_iter_peek_name(&pos),
+			  json_object_iter_peek_value(&pos));
 }

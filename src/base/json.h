@@ -42,12 +42,15 @@ typedef struct JsonScan
 /* walks the elements of the array in text */
 extern void json_scan_begin(JsonScan *scan, LakeBytes text);
 extern bool json_scan_next(JsonScan *scan, LakeBytes *element);
+
 /* walks the members of an object; key is the raw text between its quotes */
 extern void json_scan_begin_object(JsonScan *scan, LakeBytes text);
 extern bool json_scan_next_member(JsonScan *scan, LakeBytes *key,
 								  LakeBytes *value);
+
 /* is it the literal null? */
 extern bool json_scan_is_null(LakeBytes value);
+
 /* an integer literal that fits; false if value is anything else */
 extern bool json_scan_int64(LakeBytes value, int64_t *result);
 
@@ -98,16 +101,18 @@ typedef enum JsonKind
 } JsonKind;
 
 extern JsonKind json_kind(LakeJson *value);
+
 /* json-c turns integers below INT64_MIN into INT64_MIN: not noticed here */
 extern int64_t json_int64(LakeJson *value, const char *what);
 extern double json_double(LakeJson *value, const char *what);
 extern bool json_bool(LakeJson *value, const char *what);
 extern LakeBytes json_string(LakeJson *value, const char *what);
 
-/* calls fn for each member of an object */
+typedef void (*JsonVisitor) (void *arg, const char *key, LakeJson *value);
+
+/* calls visit for each member of an object */
 extern void json_each_member(LakeJson *object, const char *what,
-					  void (*fn) (void *arg, const char *key, LakeJson *value),
-					  void *arg);
+							 JsonVisitor visit, void *arg);
 
 /*
  * Shorter names for the core half; the server has functions of the same names.

@@ -82,8 +82,9 @@ UNPACKER(31)
 UNPACKER(32)
 /* *INDENT-ON* */
 
-static void (*const unpackers[33]) (const uint8_t *, uint32_t *, size_t) =
-{
+typedef void (*Unpacker) (const uint8_t *data, uint32_t *out, size_t groups);
+
+static const Unpacker unpackers[33] = {
 	unpack_0, unpack_1, unpack_2, unpack_3, unpack_4, unpack_5, unpack_6,
 	unpack_7, unpack_8, unpack_9, unpack_10, unpack_11, unpack_12, unpack_13,
 	unpack_14, unpack_15, unpack_16, unpack_17, unpack_18, unpack_19,
