@@ -174,8 +174,11 @@ static size_t
 plain_size(const Input *input)
 {
 	static const size_t sizes[] = {
-		[PARQUET_BOOLEAN] = 1, [PARQUET_INT32] = 4, [PARQUET_INT64] = 8,
-		[PARQUET_FLOAT] = 4, [PARQUET_DOUBLE] = 8,
+		[PARQUET_BOOLEAN] = 1,
+		[PARQUET_INT32] = 4,
+		[PARQUET_INT64] = 8,
+		[PARQUET_FLOAT] = 4,
+		[PARQUET_DOUBLE] = 8,
 		[PARQUET_FIXED_LEN_BYTE_ARRAY] = 0,
 	};
 

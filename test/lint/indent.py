@@ -25,7 +25,7 @@ SERVER_LIST = "test/lint/server.typedefs"
 SERVER_HALF = ("src/server/", "src/fdw/", "src/functions/")
 BUILT_IN = ("bool size_t ssize_t va_list uintptr_t sigjmp_buf int8_t int16_t"
             " int32_t int64_t uint8_t uint16_t uint32_t uint64_t __m128i"
-            " __m256i json_tokener json_object DIR unsigned___int128").split()
+            " __m256i json_tokener json_object DIR EVP_MD_CTX unsigned___int128").split()
 SERVER = set("Datum Oid Size int8 int16 int32 int64 uint8 uint16 uint32"
              " uint64 bytea".split())
 # pgindent's own

@@ -58,22 +58,23 @@ malformed_texts_are_refused(LakeArena *arena)
 static void
 texts_larger_than_a_piece_are_parsed_whole(LakeArena *arena)
 {
-	enum { COUNT = 400000 };
-	static const char word[] = "\"\xe2\x9d\x84\",";	/* 6 bytes: cuts fall anywhere */
-	char	   *text = lake_alloc(arena, COUNT * 6 + 3);
+	/* words of 6 bytes: cuts fall anywhere */
+	const int	count = 400000;
+	static const char word[] = "\"\xe2\x9d\x84\",";
+	char	   *text = lake_alloc(arena, (size_t) count * 6 + 3);
 	LakeJson   *array;
 
 	text[0] = '[';
-	for (int i = 0; i < COUNT; i++)
+	for (int i = 0; i < count; i++)
 		memcpy(text + 1 + i * 6, word, 6);
-	memcpy(text + COUNT * 6, "] ", 3);
+	memcpy(text + count * 6, "] ", 3);
 	array = parse(arena, text);
-	CHECK_INT(json_array_length(array, "x"), COUNT);
-	for (int i = 0; i < COUNT; i++)
+	CHECK_INT(json_array_length(array, "x"), count);
+	for (int i = 0; i < count; i++)
 		if (memcmp(json_string(json_array_at(array, (size_t) i), "x").data,
 				   "\xe2\x9d\x84", 4) != 0)
-			CHECK_INT(i, COUNT);
-	text[COUNT * 6 - 12] = 'x';
+			CHECK_INT(i, count);
+	text[count * 6 - 12] = 'x';
 	CHECK_THROWS(LAKE_ERROR_CORRUPT, "expected at byte 2399988",
 				 parse(arena, text));
 }
@@ -82,13 +83,13 @@ texts_larger_than_a_piece_are_parsed_whole(LakeArena *arena)
 static void
 texts_of_too_many_values_are_refused(LakeArena *arena)
 {
-	enum { COUNT = 1 << 20 };
-	char	   *text = lake_alloc(arena, COUNT * 3 + 2);
+	const int	count = 1 << 20;
+	char	   *text = lake_alloc(arena, (size_t) count * 3 + 2);
 
 	text[0] = '[';
-	for (int i = 0; i < COUNT; i++)
+	for (int i = 0; i < count; i++)
 		memcpy(text + 1 + i * 3, "{},", 3);
-	text[COUNT * 3] = ']';
+	text[count * 3] = ']';
 	CHECK_THROWS(LAKE_ERROR_LIMIT, "too many JSON values",
 				 parse(arena, text));
 }

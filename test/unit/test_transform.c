@@ -38,9 +38,11 @@ decimal(int64_t unscaled)
 static LakeValue
 text(const char *data)
 {
-	return (LakeValue) {
-		.bytes = {.data = (const uint8_t *) data, .len = strlen(data)}
-	};
+	LakeValue	value = {0};
+
+	value.bytes.data = (const uint8_t *) data;
+	value.bytes.len = strlen(data);
+	return value;
 }
 
 static LakeValue
