@@ -53,27 +53,34 @@ typedef struct LakeArena LakeArena;
 
 /* parent NULL: the host's current context.  name: a string literal */
 extern LakeArena *lake_arena_create(LakeArena *parent, const char *name);
+
 /* frees all memory, runs the deferred calls, destroys the children */
 extern void lake_arena_reset(LakeArena *arena);
 extern void lake_arena_destroy(LakeArena *arena);
 
 /* zeroed, never NULL; throws NO_MEMORY */
 extern void *lake_alloc(LakeArena *arena, size_t size);
+
 /* the same, not zeroed */
 extern void *lake_alloc_raw(LakeArena *arena, size_t size);
+
 /* not zeroed, NULL when there is no memory: for foreign callbacks */
 extern void *lake_alloc_try(LakeArena *arena, size_t size);
+
 /* count * size with overflow check, zeroed */
 extern void *lake_alloc_array(LakeArena *arena, size_t count, size_t size);
+
 /*
  * Grows (or shrinks) ptr of this arena, which may be NULL; keeps
  * min(old_size, new_size) bytes; the old pointer is invalid afterwards.
  */
 extern void *lake_realloc(LakeArena *arena, void *ptr, size_t old_size,
 						  size_t new_size);
+
 /* gives ptr back early; a hint that an arena may ignore for small blocks */
 extern void lake_free(LakeArena *arena, void *ptr);
 extern char *lake_strdup(LakeArena *arena, const char *text);
+
 /* copies len bytes and adds a NUL */
 extern char *lake_strndup(LakeArena *arena, const char *text, size_t len);
 extern char *lake_printf(LakeArena *arena, const char *fmt,...)
@@ -84,6 +91,7 @@ extern void lake_defer(LakeArena *arena, void (*fn) (void *), void *arg);
 
 extern _Noreturn void lake_throw(LakeErrorCode code, const char *fmt,...)
 			__attribute__((format(printf, 2, 3)));
+
 /*
  * The same with a second line that says what to do about it (PostgreSQL's
  * HINT).  hint is a complete sentence, not a format.

@@ -13,20 +13,25 @@
 typedef struct LakeBitmap LakeBitmap;
 
 extern LakeBitmap *bitmap_create(LakeArena *arena);
+
 /* position < 2^63 */
 extern void bitmap_add(LakeBitmap *bitmap, uint64_t position);
+
 /* adds all of other */
 extern void bitmap_union(LakeBitmap *bitmap, const LakeBitmap *other);
 extern bool bitmap_contains(const LakeBitmap *bitmap, uint64_t position);
 extern uint64_t bitmap_cardinality(const LakeBitmap *bitmap);
+
 /* blocks of 65536 positions that it has some of: what its memory goes by */
 extern size_t bitmap_block_count(const LakeBitmap *bitmap);
+
 /*
  * Sets mask[i] = 1 for each position first + i (i < count) that is in the
  * bitmap, leaves the others; returns how many it found.
  */
 extern uint32_t bitmap_mark(const LakeBitmap *bitmap, uint64_t first,
 							uint32_t count, uint8_t *mask);
+
 /* how many positions p with first <= p < end are in it */
 extern uint64_t bitmap_count_range(const LakeBitmap *bitmap, uint64_t first,
 								   uint64_t end);

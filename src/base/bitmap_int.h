@@ -63,12 +63,15 @@ run_end(const BitmapRun *run)
 
 /* index of the first container whose key is not below key */
 extern size_t bitmap_lower_container(const LakeBitmap *bitmap, uint64_t key);
+
 /* index of the first value of an array that is not below value */
 extern uint32_t container_lower_value(const BitmapContainer *container,
 									  uint32_t value);
+
 /* index of the first run that ends after value */
 extern uint32_t container_lower_run(const BitmapContainer *container,
 									uint32_t value);
+
 /* a new last container, all zero but for its key, which is above the others */
 extern BitmapContainer *bitmap_append(LakeBitmap *bitmap, uint64_t key);
 

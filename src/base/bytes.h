@@ -18,6 +18,7 @@ typedef struct LakeBuffer
 } LakeBuffer;
 
 extern void buffer_init(LakeBuffer *buffer, LakeArena *arena);
+
 /* room for size more bytes after len */
 extern void buffer_reserve(LakeBuffer *buffer, size_t size);
 extern void buffer_append(LakeBuffer *buffer, const void *data, size_t size);
@@ -88,6 +89,7 @@ cursor_u64le(ByteCursor *cursor)
 
 /* unsigned LEB128; more than 64 bits is CORRUPT */
 extern uint64_t cursor_varint(ByteCursor *cursor);
+
 /* zigzag on top of it (Thrift compact and Avro integers) */
 extern int64_t cursor_zigzag(ByteCursor *cursor);
 

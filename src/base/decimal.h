@@ -15,14 +15,19 @@
  */
 extern bool decimal_from_bytes(const uint8_t *data, size_t len,
 							   LakeInt128 *result);
+
 /* minimal length, as bucket hashes and bounds want it; returns 1..16 */
 extern size_t decimal_to_bytes(LakeInt128 value, uint8_t bytes[16]);
+
 /* 10^exponent, 0 <= exponent <= 38 */
 extern LakeInt128 decimal_power10(int exponent);
+
 /* |value| < 10^precision */
 extern bool decimal_fits(LakeInt128 value, int precision);
+
 /* exactly scale fraction digits; out has room for 48 bytes; returns length */
 extern size_t decimal_format(LakeInt128 value, int scale, char *out);
+
 /* digits with an optional sign, point and exponent; false if not exact */
 extern bool decimal_parse(const char *text, size_t len, int scale,
 						  LakeInt128 *result);

@@ -11,6 +11,7 @@
 /* murmur3_x86_32 (Iceberg spec, appendix B); seed 0 in all of its uses */
 extern int32_t hash_murmur3(const void *data, size_t len, uint32_t seed);
 extern uint64_t hash_xxh64(const void *data, size_t len, uint64_t seed);
+
 /* zlib's polynomial; start with crc 0 */
 extern uint32_t hash_crc32(uint32_t crc, const void *data, size_t len);
 

@@ -8,10 +8,13 @@
 
 /* well-formed UTF-8 (no surrogates, no overlong forms) and free of NUL */
 extern bool text_is_valid(LakeBytes text);
+
 /* length in bytes of the first n code points (or of all, if fewer) */
 extern size_t text_prefix(LakeBytes text, size_t code_points);
+
 /* %XX decoded into arena; malformed escapes and %00 are kept as they stand */
 extern char *text_percent_decode(LakeArena *arena, const char *text);
+
 /* 8-4-4-4-12 hex digits, either case, dashes required; false if malformed */
 extern bool text_parse_uuid(const char *text, size_t len, uint8_t uuid[16]);
 extern void text_format_uuid(const uint8_t uuid[16], char out[37]);
@@ -29,6 +32,7 @@ extern bool text_parse_time(const char *text, size_t len, int digits,
 							int64_t *value);
 extern bool text_parse_timestamp(const char *text, size_t len, int digits,
 								 bool zone, int64_t *value);
+
 /* days since 1970-01-01 from a civil date and back */
 extern int64_t text_days_from_civil(int64_t year, int month, int day);
 extern void text_civil_from_days(int64_t days, int64_t *year, int *month,

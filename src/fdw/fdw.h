@@ -211,6 +211,7 @@ extern TaskReader *scan_reader_create(LakeArena *arena,
  * ones of its run.
  */
 extern void scan_convert_column(LakeScan *scan, ScanColumn *column);
+
 /* bytes that Datums may still take in context, before a run should end */
 extern Size scan_convert_room(MemoryContext context);
 

@@ -322,7 +322,7 @@ is_imported(List *local_names, const char *local_name)
 	return false;
 }
 
-List	   *
+List *
 lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 {
 	List	   *statements = NIL;

@@ -38,7 +38,7 @@ void
 leaf_begin(LeafReader *leaf, int row_group)
 {
 	const ParquetChunk *chunk =
-	&leaf->file->row_groups[row_group].chunks[leaf->node->field.leaf];
+		&leaf->file->row_groups[row_group].chunks[leaf->node->field.leaf];
 	uint64_t	start;
 	uint64_t	end;
 
@@ -61,7 +61,7 @@ leaf_begin(LeafReader *leaf, int row_group)
 		parquet_written_before(leaf->file, "parquet-cpp", 2, 0, 0);
 }
 
-void	   *
+void *
 leaf_reserve(LeafReader *leaf, void *buffer, size_t *capacity, size_t size)
 {
 	size_t		wanted = *capacity + *capacity / 2;

@@ -30,6 +30,7 @@ static const struct
 	const char *name;
 	uint32_t	width;			/* bytes a value, 0: variable, or the schema's */
 }			physical_types[] =
+
 {
 	[PARQUET_BOOLEAN] = {"BOOLEAN", 1},
 	[PARQUET_INT32] = {"INT32", 4},
@@ -47,6 +48,7 @@ static const struct
 	ParquetPhysical physical;
 	const ValueDecoderOps *ops;
 }			decoders[] =
+
 {
 	{PARQUET_ENCODING_PLAIN, PARQUET_BOOLEAN, &plain_bool_ops},
 	{PARQUET_ENCODING_PLAIN, PARQUET_INT32, &plain_fixed_ops},

@@ -59,9 +59,11 @@ encoding_bytes(const uint8_t *data, size_t len)
  */
 extern void unpack_u32(const uint8_t *data, int width, uint32_t *out,
 					   size_t count);
+
 /* the same for widths 0..64 */
 extern void unpack_u64(const uint8_t *data, int width, uint64_t *out,
 					   size_t count);
+
 /* bits first, first + 1, ... of data as bytes 0 or 1, each xored with flip */
 extern void unpack_bools(const uint8_t *data, uint64_t first, uint8_t flip,
 						 uint8_t *out, size_t count);
@@ -88,10 +90,12 @@ typedef struct HybridDecoder
  */
 extern void hybrid_init(HybridDecoder *decoder, LakeBytes data, int width);
 extern void hybrid_read(HybridDecoder *decoder, uint32_t *out, size_t count);
+
 /* the same for width 1: bytes 0 or 1, each xored with flip */
 extern void hybrid_read_bools(HybridDecoder *decoder, uint8_t flip,
 							  uint8_t *out, size_t count);
 extern void hybrid_skip(HybridDecoder *decoder, uint64_t count);
+
 /*
  * How many of the next values are known to be equal without unpacking them,
  * and that value; 0 when the next one is bit-packed or the input has ended.
@@ -105,8 +109,8 @@ typedef struct LevelDecoder
 {
 	uint16_t	max_level;
 	bool		legacy;			/* BIT_PACKED, most significant bit first */
-	bool		low_first;		/* the other way round, against the format: set
-								 * after the start, for files of Impala */
+	bool		low_first;		/* the other way round, against the format:
+								 * set after the start, for files of Impala */
 	HybridDecoder hybrid;
 	/* legacy */
 	const uint8_t *data;
@@ -120,6 +124,7 @@ typedef struct LevelDecoder
  */
 extern void levels_init(LevelDecoder *decoder, LakeBytes data,
 						uint16_t max_level);
+
 /*
  * Takes the levels of a v1 page off its front: RLE with a length of 4 bytes
  * before it, or BIT_PACKED of count levels.  Other encodings are CORRUPT.
@@ -128,21 +133,26 @@ extern void levels_init(LevelDecoder *decoder, LakeBytes data,
 extern void levels_init_v1(LevelDecoder *decoder, ByteCursor *page,
 						   int32_t encoding, uint16_t max_level,
 						   uint32_t count);
+
 /* the next levels, each checked to be <= max_level */
 extern void levels_read(LevelDecoder *decoder, uint16_t *out, size_t count);
+
 /*
  * The next levels as a NULL map: 1 where the level is below max_level, else 0.
  * Returns the number of zeros, the values that follow.
  */
 extern size_t levels_read_nulls(LevelDecoder *decoder, uint8_t *nulls,
 								size_t count);
+
 /* skips count levels and returns how many of them equal max_level */
 extern uint64_t levels_skip(LevelDecoder *decoder, uint64_t count);
+
 /*
  * How many of the next levels are known to be equal without unpacking them, and
  * that level; 0 when that is not known.  Consumes nothing.
  */
 extern uint64_t levels_peek_run(LevelDecoder *decoder, uint16_t *level);
+
 /*
  * Are the next count levels one run of max_level (a page without NULLs)?  False
  * means "not known".  Consumes nothing.
@@ -163,8 +173,10 @@ typedef struct CodeDecoder
  */
 extern void codes_init(CodeDecoder *decoder, LakeBytes data,
 					   uint32_t dict_count);
+
 /* every code given is < dict_count; others are CORRUPT */
 extern void codes_read(CodeDecoder *decoder, uint32_t *out, size_t count);
+
 /* codes that are skipped are not checked */
 extern void codes_skip(CodeDecoder *decoder, uint64_t count);
 
@@ -197,6 +209,7 @@ extern void delta_init(DeltaDecoder *decoder, LakeBytes data);
 extern void delta_read_i64(DeltaDecoder *decoder, int64_t *out, size_t count);
 extern void delta_read_i32(DeltaDecoder *decoder, int32_t *out, size_t count);
 extern void delta_skip(DeltaDecoder *decoder, uint64_t count);
+
 /* the first byte after all blocks; of a decoder that has given nothing yet */
 extern const uint8_t *delta_find_end(const DeltaDecoder *decoder);
 
@@ -242,6 +255,7 @@ extern void value_decoder_init(ValueDecoder *decoder, LakeArena *arena,
 							   int32_t encoding, ParquetPhysical physical,
 							   int32_t type_length, LakeBytes data,
 							   uint64_t value_count);
+
 /*
  * The next count values, dense (no slots for NULLs): uint8_t 0 or 1 for
  * BOOLEAN, int32_t, int64_t, float, double, LakeBytes for BYTE_ARRAY,

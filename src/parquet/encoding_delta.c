@@ -125,6 +125,7 @@ read_step(DeltaDecoder *decoder, void *out, size_t count, Target target)
 	uint64_t	min_delta = decoder->min_delta;
 	uint64_t	value = decoder->value;
 	int			width = decoder->mini_width;
+
 	/* unpacking starts at whole bytes */
 	size_t		skipped = decoder->mini_at % 8;
 	const uint8_t *group = decoder->mini +

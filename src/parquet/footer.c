@@ -325,7 +325,7 @@ static LakeBytes
 fetch_footer(LakeArena *arena, LakeFile *file)
 {
 	size_t		tail_len = file->size < FIRST_READ ?
-	(size_t) file->size : FIRST_READ;
+		(size_t) file->size : FIRST_READ;
 	uint8_t    *tail;
 	uint8_t    *all;
 	size_t		len;
@@ -527,7 +527,7 @@ parquet_row_group_field_bytes(const ParquetFile *file, int row_group,
 	for (int i = 0; i < node->leaf_count; i++)
 	{
 		int64_t		size =
-		chunk_of(file, row_group, node->first_leaf + i)->size;
+			chunk_of(file, row_group, node->first_leaf + i)->size;
 
 		/* a lie shows when the chunk is read; here it must not overflow */
 		if (size > 0 && (uint64_t) size <= file->data_end)

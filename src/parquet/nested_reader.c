@@ -79,7 +79,7 @@ keep_levels(LeafReader *leaf, uint32_t end)
 	uint32_t	count = end - leaf->block_pos;
 	uint32_t	values = count_values(leaf, end);
 	size_t		size = ((size_t) leaf->level_count + count) *
-	sizeof *leaf->reps;
+		sizeof *leaf->reps;
 
 	if (count > PARQUET_MAX_BATCH_LEVELS - leaf->level_count)
 		lake_throw(LAKE_ERROR_LIMIT,
@@ -257,7 +257,7 @@ build_leaf(const Scope *scope, const ParquetNode *node, LakeVector *vector)
 	const ValueSink *sink = &leaf->sink;
 	bool		coded = sink->dict != NULL;
 	size_t		width = coded ? sizeof *sink->codes :
-	vector_layout_width(vector->layout);
+		vector_layout_width(vector->layout);
 	const void *dense = coded ? (const void *) sink->codes : sink->values;
 	uint8_t    *slots;
 	uint32_t	nulls = 0;

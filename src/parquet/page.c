@@ -312,7 +312,7 @@ unpack_page(PageStream *stream, const PageHeader *header,
 			const uint8_t *stored, uint8_t *bytes)
 {
 	size_t		levels = header->type == PAGE_DATA_V2 ?
-	(size_t) header->def_size + header->rep_size : 0;
+		(size_t) header->def_size + header->rep_size : 0;
 	size_t		src_size = header->stored_size - levels;
 	size_t		dst_size = header->size - levels;
 
@@ -335,12 +335,12 @@ unpack_page(PageStream *stream, const PageHeader *header,
 	memcpy(bytes + levels, stored + levels, dst_size);
 }
 
-Page	   *
+Page *
 page_stream_load(PageStream *stream, const PageHeader *header)
 {
 	const uint8_t *stored = header->stored_size == 0 ?
-	(const uint8_t *) "" :
-	window_at(stream, header->offset, header->stored_size);
+		(const uint8_t *) "" :
+		window_at(stream, header->offset, header->stored_size);
 	Page	   *page;
 
 	if (header->has_crc && header->stored_size > 0 &&

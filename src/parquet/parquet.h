@@ -85,10 +85,11 @@ struct ParquetField
 	int32_t		bits;			/* of INTEGER */
 	bool		is_signed;
 	int			leaf;			/* column index in a row group, -1 if nested */
+
 	/*
 	 * Layout of the vectors: BOOL, I32, I64, F32, F64 by physical type;
-	 * FLOAT16 is F32; DECIMAL over bytes is I64 up to precision 18, else I128;
-	 * INT96 and other bytes are BYTES.
+	 * FLOAT16 is F32; DECIMAL over bytes is I64 up to precision 18, else
+	 * I128; INT96 and other bytes are BYTES.
 	 */
 	VectorLayout layout;
 	int			child_count;
@@ -113,20 +114,25 @@ typedef struct ParquetFile ParquetFile;
 extern ParquetFile *parquet_file_open(LakeArena *arena, LakeFile *file);
 extern int64_t parquet_file_rows(const ParquetFile *file);
 extern int	parquet_file_row_groups(const ParquetFile *file);
+
 /* top-level fields in file order */
 extern int	parquet_file_fields(const ParquetFile *file,
 								const ParquetField *const **fields);
+
 /* does any field, at any depth, have a field id? */
 extern bool parquet_file_has_field_ids(const ParquetFile *file);
+
 /* NULL when absent */
 extern const char *parquet_file_metadata(const ParquetFile *file,
 										 const char *key);
 extern const char *parquet_file_created_by(const ParquetFile *file);
 
 extern int64_t parquet_row_group_rows(const ParquetFile *file, int row_group);
+
 /* rows of all groups before it */
 extern int64_t parquet_row_group_first_row(const ParquetFile *file,
 										   int row_group);
+
 /* bytes of a top-level field's column chunks (compressed) */
 extern int64_t parquet_row_group_field_bytes(const ParquetFile *file,
 											 int row_group,
@@ -141,11 +147,12 @@ typedef struct ParquetStatistics
 {
 	int64_t		value_count;	/* rows, NULLs included */
 	int64_t		null_count;		/* -1 unknown */
+
 	/*
-	 * A vector of two values in the field's layout, min and max; an absent one
-	 * is NULL.  Text and binary bounds may be truncated: min is a lower, max an
-	 * upper bound.  NaNs are outside of the bounds of floating-point numbers: a
-	 * row group may have some whatever max says.
+	 * A vector of two values in the field's layout, min and max; an absent
+	 * one is NULL.  Text and binary bounds may be truncated: min is a lower,
+	 * max an upper bound.  NaNs are outside of the bounds of floating-point
+	 * numbers: a row group may have some whatever max says.
 	 */
 	LakeVector	bounds;
 	bool		has_min;
@@ -173,8 +180,10 @@ extern ParquetReader *parquet_reader_create(LakeArena *arena,
 											const ParquetFile *file,
 											const ParquetField *const *columns,
 											int column_count);
+
 /* starts a row group; vectors of the former one become invalid */
 extern void parquet_reader_begin(ParquetReader *reader, int row_group);
+
 /*
  * The next rows of a column.  count must not pass the row group's end.  The
  * vector is owned by the reader and valid until the next read or skip of the
@@ -184,6 +193,7 @@ extern const LakeVector *parquet_reader_read(ParquetReader *reader, int column,
 											 uint32_t count);
 extern void parquet_reader_skip(ParquetReader *reader, int column,
 								uint64_t count);
+
 /* rows of the column passed in this row group so far */
 extern uint64_t parquet_reader_position(const ParquetReader *reader,
 										int column);

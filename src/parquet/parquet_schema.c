@@ -162,7 +162,7 @@ build_list(SchemaBuilder *builder, ParquetNode *node,
 {
 	const SchemaElement *repeated = peek_element(builder, 0);
 	ParquetField **children =
-	lake_alloc(builder->arena, sizeof *children);
+		lake_alloc(builder->arena, sizeof *children);
 
 	below.defined++;
 	below.repeated++;
@@ -208,9 +208,9 @@ build_group(SchemaBuilder *builder, ParquetNode *node,
 			const SchemaElement *element, Place below)
 {
 	const SchemaElement *child =
-	element->child_count == 1 ? peek_element(builder, 0) : NULL;
+		element->child_count == 1 ? peek_element(builder, 0) : NULL;
 	bool		wraps = child != NULL &&
-	child->repetition == REPETITION_REPEATED;
+		child->repetition == REPETITION_REPEATED;
 
 	if (element->logical == PARQUET_LOGICAL_LIST && wraps)
 		build_list(builder, node, element, below);

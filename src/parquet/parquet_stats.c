@@ -249,7 +249,7 @@ set_bounds(LakeArena *arena, const ParquetField *field, LakeBytes min,
 	uint8_t    *nulls = lake_alloc(arena, 2);
 	bool		has_min = min.data != NULL && decode_bound(field, min, values);
 	bool		has_max = max.data != NULL &&
-	decode_bound(field, max, values + width);
+		decode_bound(field, max, values + width);
 
 	if (field->layout == VECTOR_F32 || field->layout == VECTOR_F64)
 	{

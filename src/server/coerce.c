@@ -107,7 +107,7 @@ find_coercion(const LakeType *type, Oid base, int32 typmod)
 	}
 }
 
-Coercion   *
+Coercion *
 coercion_create(MemoryContext context, const LakeType *type, Oid base,
 				int32 typmod)
 {

@@ -199,7 +199,7 @@ void
 json_set_timestamp(JsonbValue *json, int64 ticks, int digits, bool zone)
 {
 	int64		ticks_per_day = digits == 9 ?
-	USECS_PER_DAY * 1000 : USECS_PER_DAY;
+		USECS_PER_DAY * 1000 : USECS_PER_DAY;
 	int64		day = bits_floor_div(ticks, ticks_per_day);
 	char		text[96];
 	int			len;

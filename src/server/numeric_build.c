@@ -135,7 +135,7 @@ size_t
 numeric_build128(void *dst, LakeInt128 value, int scale)
 {
 	uint128		magnitude = value < 0 ?
-	-(uint128) value : (uint128) value;
+		-(uint128) value : (uint128) value;
 	int			odd = scale & 3;
 	Groups		groups;
 	size_t		size;

@@ -28,11 +28,11 @@ static const LakeType long_type = {.kind = LAKE_LONG};
 
 /* columns that every table has without declaring them (decisions 3.6) */
 static const LakeField reserved_fields[] = {
-	{.id = LAKE_FIELD_FILE,.name = "_file",.type = &string_type},
-	{.id = LAKE_FIELD_POS,.name = "_pos",.type = &long_type},
-	{.id = LAKE_FIELD_SPEC_ID,.name = "_spec_id",.type = &int_type},
-	{.id = LAKE_FIELD_ROW_ID,.name = "_row_id",.type = &long_type},
-	{.id = LAKE_FIELD_SEQUENCE,.name = "_last_updated_sequence_number",
+	{.id = LAKE_FIELD_FILE, .name = "_file", .type = &string_type},
+	{.id = LAKE_FIELD_POS, .name = "_pos", .type = &long_type},
+	{.id = LAKE_FIELD_SPEC_ID, .name = "_spec_id", .type = &int_type},
+	{.id = LAKE_FIELD_ROW_ID, .name = "_row_id", .type = &long_type},
+	{.id = LAKE_FIELD_SEQUENCE, .name = "_last_updated_sequence_number",
 	.type = &long_type},
 };
 
@@ -47,8 +47,8 @@ check_mapping(const ForeignServer *server, const LakeServerOptions *options,
 			  Oid role)
 {
 	bool		may_map = options->mapping_by_usage ?
-	compat_server_usage_aclcheck(server->serverid, role) == ACLCHECK_OK :
-	has_privs_of_role(role, server->owner);
+		compat_server_usage_aclcheck(server->serverid, role) == ACLCHECK_OK :
+		has_privs_of_role(role, server->owner);
 
 	if (may_map)
 		return;
@@ -114,7 +114,7 @@ create_store(const LakeServerOptions *server, const LakeTableOptions *table)
 	return store_local_create(arena, rules);
 }
 
-LakeStore  *
+LakeStore *
 lake_server_store(Oid server_oid, Oid role)
 {
 	ForeignServer *server = GetForeignServer(server_oid);

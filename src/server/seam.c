@@ -54,11 +54,11 @@ context_of(LakeArena *arena)
 	return (MemoryContext) arena;
 }
 
-LakeArena  *
+LakeArena *
 lake_arena_create(LakeArena *parent, const char *name)
 {
 	MemoryContext above = parent == NULL ?
-	CurrentMemoryContext : context_of(parent);
+		CurrentMemoryContext : context_of(parent);
 
 	return lake_arena_of(AllocSetContextCreateInternal(above, name,
 													   ALLOCSET_DEFAULT_SIZES));
@@ -85,7 +85,7 @@ check_size(size_t size)
 				   "out of memory: cannot allocate %zu bytes", size);
 }
 
-void	   *
+void *
 lake_alloc(LakeArena *arena, size_t size)
 {
 	check_size(size);
@@ -93,14 +93,14 @@ lake_alloc(LakeArena *arena, size_t size)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-void	   *
+void *
 lake_alloc_raw(LakeArena *arena, size_t size)
 {
 	check_size(size);
 	return MemoryContextAllocHuge(context_of(arena), size);
 }
 
-void	   *
+void *
 lake_alloc_try(LakeArena *arena, size_t size)
 {
 	if (!AllocHugeSizeIsValid(size))
@@ -109,7 +109,7 @@ lake_alloc_try(LakeArena *arena, size_t size)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 }
 
-void	   *
+void *
 lake_alloc_array(LakeArena *arena, size_t count, size_t size)
 {
 	size_t		total;
@@ -121,7 +121,7 @@ lake_alloc_array(LakeArena *arena, size_t count, size_t size)
 	return lake_alloc(arena, total);
 }
 
-void	   *
+void *
 lake_realloc(LakeArena *arena, void *ptr, size_t old_size, size_t new_size)
 {
 	if (ptr == NULL)
@@ -137,7 +137,7 @@ lake_free(LakeArena *arena, void *ptr)
 		pfree(ptr);
 }
 
-char	   *
+char *
 lake_strndup(LakeArena *arena, const char *text, size_t len)
 {
 	char	   *copy = lake_alloc_raw(arena, len + 1);
@@ -148,13 +148,13 @@ lake_strndup(LakeArena *arena, const char *text, size_t len)
 	return copy;
 }
 
-char	   *
+char *
 lake_strdup(LakeArena *arena, const char *text)
 {
 	return lake_strndup(arena, text, strlen(text));
 }
 
-char	   *
+char *
 lake_printf(LakeArena *arena, const char *fmt,...)
 {
 	va_list		args;

@@ -359,7 +359,7 @@ JsonbValue *
 variant_push(JsonbParseState **state, JsonbIteratorToken token,
 			 LakeBytes metadata, LakeBytes value)
 {
-	Variant		variant = {.state = state,.budget = value.len};
+	Variant		variant = {.state = state, .budget = value.len};
 
 	read_metadata(&variant, metadata);
 	return push_at(&variant, value, 0, token);

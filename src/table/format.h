@@ -35,6 +35,7 @@ typedef struct LakeFormat
 	/* reads a table's metadata; throws MISSING, CORRUPT, UNSUPPORTED */
 	LakeTable  *(*open) (LakeArena *arena, LakeStore *store,
 						 const char *metadata_location);
+
 	/*
 	 * Files of a snapshot that may hold rows of the predicate (normalised,
 	 * NULL = all), with their deletes.  snapshot NULL: an empty plan.

@@ -170,7 +170,8 @@ normalize_like(LakeArena *arena, Predicate *leaf)
 	if (pattern->count == 1 && first->any == NULL)
 	{
 		leaf->op = leaf->op == PREDICATE_LIKE ? PREDICATE_EQ : PREDICATE_NE;
-		leaf->values[0].bytes = (LakeBytes) {
+		leaf->values[0].bytes = (LakeBytes)
+		{
 			.data = first->bytes, .len = first->len
 		};
 	}
@@ -186,8 +187,8 @@ static Predicate *
 normalize_leaf(LakeArena *arena, const Predicate *from, bool negate)
 {
 	Predicate  *leaf = create_node(arena,
-									  negate ? ops[from->op].negation :
-									  from->op);
+								   negate ? ops[from->op].negation :
+								   from->op);
 	bool		has_null;
 
 	leaf->field_id = from->field_id;
@@ -266,8 +267,8 @@ normalize_combination(LakeArena *arena, const Predicate *from, bool negate,
 					  int depth)
 {
 	Predicate  *node = create_node(arena,
-									  negate ? ops[from->op].negation :
-									  from->op);
+								   negate ? ops[from->op].negation :
+								   from->op);
 	size_t		capacity = 0;
 
 	for (int i = 0; i < from->child_count; i++)

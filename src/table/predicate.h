@@ -69,6 +69,7 @@ extern Predicate *predicate_leaf(LakeArena *arena, PredicateOp op,
 extern Predicate *predicate_normalize(LakeArena *arena,
 									  const Predicate *predicate);
 extern int	predicate_leaf_count(const Predicate *predicate);
+
 /* "(a >= 3 AND b IN ('x', 'y'))", names from schema: for EXPLAIN */
 extern const char *predicate_text(LakeArena *arena, const Predicate *predicate,
 								  const LakeSchema *schema);
@@ -124,6 +125,7 @@ extern PredicateEvaluator *predicate_evaluator_create(LakeArena *arena,
 													  const Predicate *predicate,
 													  VectorLoader load,
 													  void *arg);
+
 /*
  * Narrows selection, in_count ascending row numbers below BATCH_MAX_ROWS, to
  * the rows that satisfy the predicate; returns how many are left.  The vectors'

@@ -27,10 +27,13 @@ typedef struct LikePattern
 
 extern LikePattern *like_compile(LakeArena *arena, LakeBytes pattern);
 extern bool like_matches(const LikePattern *pattern, LakeBytes text);
+
 /* the bytes with which every match begins, borrowed from the pattern */
 extern LakeBytes like_prefix(const LikePattern *pattern);
+
 /* is it prefix followed by nothing but %? */
 extern bool like_is_prefix(const LikePattern *pattern);
+
 /* the pattern of all texts that begin with prefix */
 extern LakeBytes like_from_prefix(LakeArena *arena, LakeBytes prefix);
 

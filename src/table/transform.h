@@ -35,6 +35,7 @@ typedef struct PartitionField
 	int32_t		field_id;		/* 1000.. */
 	const char *name;
 	LakeTransform transform;
+
 	/*
 	 * The source's type in the current schema (NULL when the column was
 	 * dropped), and the type of the partition values (NULL when it cannot be
@@ -53,14 +54,17 @@ typedef struct LakePartitionSpec
 
 /* "bucket[16]"; any case; unknown text gives TRANSFORM_UNKNOWN */
 extern LakeTransform transform_parse(LakeArena *arena, const char *text);
+
 /* the type of f(source); in arena.  NULL for a source it cannot take. */
 extern const LakeType *transform_result_type(LakeArena *arena,
 											 const LakeTransform *transform,
 											 const LakeType *source);
+
 /* f(value); NULL gives NULL.  Bytes may borrow from value. */
 extern void transform_apply(const LakeTransform *transform,
 							const LakeType *source, const LakeValue *value,
 							LakeValue *result);
+
 /* no fields, or void ones only */
 extern bool partition_spec_is_unpartitioned(const LakePartitionSpec *spec);
 

@@ -330,6 +330,7 @@ timestamp_text(LakeArena *arena, const LakeType *type, int64_t value)
 	bool		has_zone = type->kind == LAKE_TIMESTAMPTZ ||
 		type->kind == LAKE_TIMESTAMPTZ_NS;
 	const char *date = date_text(arena, days, &is_bc);
+
 	/* days * day may lie outside of the range, but not the difference */
 	int64_t		time = (int64_t) ((uint64_t) value -
 								  (uint64_t) days * (uint64_t) day);

@@ -32,6 +32,7 @@ typedef struct LakeValue
  */
 extern int	lake_value_compare(const LakeType *type, const LakeValue *a,
 							   const LakeValue *b);
+
 /*
  * Iceberg's single-value binary form (spec, appendix D), as bounds use it.
  * Accepts the narrower form that a bound had before its column was promoted
@@ -41,9 +42,11 @@ extern int	lake_value_compare(const LakeType *type, const LakeValue *a,
  */
 extern bool lake_value_from_bound(const LakeType *type, LakeBytes bytes,
 								  LakeValue *value);
+
 /* the JSON form of defaults (spec, appendix C); throws CORRUPT */
 extern void lake_value_from_json(LakeArena *arena, const LakeType *type,
 								 LakeJson *json, LakeValue *value);
+
 /* readable text, for messages */
 extern const char *lake_value_text(LakeArena *arena, const LakeType *type,
 								   const LakeValue *value);

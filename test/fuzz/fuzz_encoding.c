@@ -70,6 +70,7 @@ static void
 begin(Decoder *decoder, LakeArena *arena, const Input *input)
 {
 	ByteCursor	cursor;
+
 	/* levels of more than a byte too */
 	uint16_t	max_level = input->width > 200 ?
 		(uint16_t) (input->width * 3) : input->width;

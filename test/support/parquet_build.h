@@ -339,7 +339,7 @@ build_finish(LakeBuffer *out, const BuildFile *file)
 static inline ParquetFile *
 build_schema(LakeArena *arena, const BuildElement *elements, size_t count)
 {
-	BuildFile	file = {.elements = elements,.element_count = count};
+	BuildFile	file = {.elements = elements, .element_count = count};
 	LakeBuffer	out;
 
 	build_begin(&out, arena);

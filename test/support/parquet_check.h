@@ -38,7 +38,7 @@ checked_keep(CheckedRows *rows, const LakeVector *vector, uint32_t at)
 
 static inline void
 checked_compare(const CheckedRows *rows, LakeBuffer *scratch, const LakeVector *vector,
-			 uint32_t at)
+				uint32_t at)
 {
 	size_t		start = at == 0 ? 0 : rows->ends[at - 1];
 

@@ -354,7 +354,7 @@ write_column(LakeArena *arena, LakeBuffer *out, const ParquetFile *file,
 		while (left > 0)
 		{
 			uint32_t	rows = left < BATCH_ROWS ? (uint32_t) left :
-			BATCH_ROWS;
+				BATCH_ROWS;
 			const LakeVector *vector = parquet_reader_read(reader, 0, rows);
 
 			for (uint32_t row = 0; row < rows; row++)

@@ -61,30 +61,30 @@ static const CaseType case_types[] = {
 	{{.kind = LAKE_INT}, 12, {I(INT32_MIN), I(INT32_MIN + 1), I(-11), I(-10),
 	I(-1), I(0), I(1), I(9), I(10), I(11), I(INT32_MAX - 1), I(INT32_MAX)}},
 	{{.kind = LAKE_LONG}, 12, {I(INT64_MIN), I(INT64_MIN + 1), I(-11), I(-10),
-	I(-1), I(0), I(1), I(9), I(10), I(100000), I(INT64_MAX - 1),
+		I(-1), I(0), I(1), I(9), I(10), I(100000), I(INT64_MAX - 1),
 	I(INT64_MAX)}},
 	{{.kind = LAKE_FLOAT}, 9, {D(-INFINITY), D(-1.5), D(-0.0), D(0.0),
 	D(0.25), D(1.5), D(INFINITY), D(NAN), D(-NAN)}},
 	{{.kind = LAKE_DOUBLE}, 9, {D(-INFINITY), D(-1.5), D(-0.0), D(0.0),
 	D(1e-300), D(1.5), D(INFINITY), D(NAN), D(-NAN)}},
 	{{.kind = LAKE_DECIMAL, .precision = 9, .scale = 2}, 9, {DEC(-999999999),
-	DEC(-11), DEC(-10), DEC(-1), DEC(0), DEC(1), DEC(10), DEC(1065),
+		DEC(-11), DEC(-10), DEC(-1), DEC(0), DEC(1), DEC(10), DEC(1065),
 	DEC(999999999)}},
 	{{.kind = LAKE_DECIMAL, .precision = 38, .scale = 3}, 9,
 	{DEC((LakeInt128) -1000000000000000000 * 1000000000), DEC(-11), DEC(-10),
-	DEC(-1), DEC(0), DEC(1), DEC(10), DEC(INT64_MAX),
+		DEC(-1), DEC(0), DEC(1), DEC(10), DEC(INT64_MAX),
 	DEC((LakeInt128) 1000000000000000000 * 1000000000)}},
 	{{.kind = LAKE_DATE}, 10, {I(INT32_MIN), I(-366), I(-365), I(-1), I(0),
 	I(1), I(31), I(365), I(17486), I(INT32_MAX)}},
 	{{.kind = LAKE_TIME}, 4, {I(0), I(1), I(3600000000), I(86399999999)}},
 	{{.kind = LAKE_TIMESTAMP}, 12, {I(INT64_MIN), I(-US - 1), I(-US),
-	I(-3600000001), I(-3600000000), I(-1), I(0), I(1), I(3600000000), I(US),
+		I(-3600000001), I(-3600000000), I(-1), I(0), I(1), I(3600000000), I(US),
 	I(1510871468000000), I(INT64_MAX)}},
 	{{.kind = LAKE_TIMESTAMPTZ_NS}, 10, {I(INT64_MIN), I(-US * 1000), I(-1001),
-	I(-1), I(0), I(1), I(999), I(US * 1000), I(1510871468000001001),
+		I(-1), I(0), I(1), I(999), I(US * 1000), I(1510871468000001001),
 	I(INT64_MAX)}},
 	{{.kind = LAKE_STRING}, 12, {B(""), B("a"), B("ab"), B("abc"), B("abd"),
-	B("a%"), B("b"), B("\xc3\xa9"), B("\xe6\x97\xa5\xe6\x9c\xac"),
+		B("a%"), B("b"), B("\xc3\xa9"), B("\xe6\x97\xa5\xe6\x9c\xac"),
 	B("ab\xf0\x9f\xa7\x8a"), B("abab"), B("\x7f")}},
 	{{.kind = LAKE_UUID}, 3, {B("0123456789abcdef"), B("0123456789abcdeg"),
 	B("\xff" "123456789abcdef")}},
@@ -172,10 +172,11 @@ case_leaf(Case *test)
 	{
 		const char *pattern =
 			case_patterns[choose(test->choices, sizeof case_patterns /
-								 sizeof case_patterns[0])];
+							 sizeof case_patterns[0])];
 
 		memset(values, 0, sizeof values);
-		values[count++].bytes = (LakeBytes) {
+		values[count++].bytes = (LakeBytes)
+		{
 			(const uint8_t *) pattern, strlen(pattern)
 		};
 	}

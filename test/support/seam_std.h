@@ -47,8 +47,10 @@ extern const char *lake_error_name(LakeErrorCode code);
  * finding instead of as swapping; 0 = no ceiling.
  */
 extern size_t lake_alloc_ceiling;
+
 /* bytes allocated now by all arenas */
 extern size_t lake_allocated;
+
 /* messages below this level are dropped; WARNING by default */
 extern LakeLogLevel lake_log_threshold;
 

@@ -411,10 +411,10 @@ map_items_and_keys_may_be_optional(LakeArena *arena)
 {
 	static const char schema[] =
 		RECORD(FIELD("a", 1,
-					 ARRAY(OPTIONAL(RECORD(FIELD("key", 8, OPTIONAL("\"int\""))
-										   ","
-										   FIELD("value", 9,
-												 OPTIONAL("\"long\"")))))));
+				 ARRAY(OPTIONAL(RECORD(FIELD("key", 8, OPTIONAL("\"int\""))
+									   ","
+									   FIELD("value", 9,
+											 OPTIONAL("\"long\"")))))));
 	LakeBuffer	content;
 	AvroReader *reader;
 	const AvroSlot *slots;

@@ -128,7 +128,7 @@ malformed_bitmaps_are_refused(LakeArena *arena)
 		{"0100000000000000000000803a30000000000000", "2^31"},
 		/* keys 1, 1 */
 		{"0200000000000000010000003a30000000000000"
-			"010000003a30000000000000", "keys that do not ascend"},
+		"010000003a30000000000000", "keys that do not ascend"},
 		/* cookie */
 		{"0100000000000000000000003930000000000000", "cookie"},
 		{"0100000000000000000000003a30010000000000", "cookie"},
@@ -137,10 +137,10 @@ malformed_bitmaps_are_refused(LakeArena *arena)
 		{"0100000000000000000000003a300000ffffffff", "containers"},
 		/* values 5, 5 */
 		{"0100000000000000000000003a300000010000000000010010000000"
-			"05000500", "values that do not ascend"},
+		"05000500", "values that do not ascend"},
 		/* wrong offset */
 		{"0100000000000000000000003a300000010000000000000011000000"
-			"0500", "offset"},
+		"0500", "offset"},
 		/* container keys 1, 1 */
 		{"0100000000000000000000003a30000002000000"
 			"010000000100000018000000" "1a000000" "05000500",
@@ -155,7 +155,7 @@ malformed_bitmaps_are_refused(LakeArena *arena)
 		"leaves its container"},
 		/* runs 5..6 and 6..6 */
 		{"0100000000000000000000003b3000000100000200020005000100"
-			"06000000", "runs that do not ascend"},
+		"06000000", "runs that do not ascend"},
 	};
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)

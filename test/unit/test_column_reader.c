@@ -153,7 +153,7 @@ int32_at(const LakeVector *vector, uint32_t row)
 
 static const BuildElement required_int = {.physical = PARQUET_INT32};
 static const BuildElement optional_int =
-{.physical = PARQUET_INT32,.repetition = OPTIONAL};
+{.physical = PARQUET_INT32, .repetition = OPTIONAL};
 
 /* ---- flat columns ---- */
 
@@ -417,7 +417,7 @@ static void
 decimals_in_dictionaries_are_converted(LakeArena *arena)
 {
 	BuildElement column = {.physical = PARQUET_FIXED_LEN_BYTE_ARRAY,
-		.length = 3,.converted = CONVERTED(5),.precision = 5,.scale = 2
+		.length = 3, .converted = CONVERTED(5), .precision = 5, .scale = 2
 	};
 	Draft		draft;
 	ParquetReader *reader;
@@ -594,7 +594,7 @@ static void
 decimals_of_too_many_digits_are_refused_by_name(LakeArena *arena)
 {
 	BuildElement column = {.physical = PARQUET_BYTE_ARRAY,
-		.converted = CONVERTED(5),.precision = 39
+		.converted = CONVERTED(5), .precision = 39
 	};
 	Draft		draft;
 
@@ -624,7 +624,7 @@ static void
 draft_begin_list(Draft *draft, LakeArena *arena, int64_t rows, int64_t levels)
 {
 	static const BuildElement elements[] = {
-		GROUP("c", OPTIONAL, 1,.converted = CONVERTED(3)),
+		GROUP("c", OPTIONAL, 1, .converted = CONVERTED(3)),
 		GROUP("list", REPEATED, 1),
 		FIELD("element", PARQUET_INT32, OPTIONAL)
 	};

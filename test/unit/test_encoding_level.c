@@ -113,8 +113,8 @@ static void
 takes_v1_levels_off_the_pages_front(LakeArena *arena)
 {
 	static const uint8_t bytes[] = {
-		2, 0, 0, 0, 0x0C, 0x01,		/* 6 times 1 */
-		0xAB						/* the values */
+		2, 0, 0, 0, 0x0C, 0x01, /* 6 times 1 */
+		0xAB					/* the values */
 	};
 	LakeBytes	page = encode_page(arena, bytes, sizeof bytes);
 	ByteCursor	cursor;

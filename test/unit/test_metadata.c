@@ -235,9 +235,9 @@ the_current_snapshot_is_the_one_named(LakeArena *arena)
 {
 	const LakeTable *table =
 		open_json(arena, V2 ",\"current-snapshot-id\":1,\"snapshots\":["
-				  SNAPSHOT("3", "3") "," SNAPSHOT("1", "1") ","
-				  SNAPSHOT("2", "2") "],\"snapshot-log\":["
-				  "{\"timestamp-ms\":9,\"snapshot-id\":3}]");
+			  SNAPSHOT("3", "3") "," SNAPSHOT("1", "1") ","
+			  SNAPSHOT("2", "2") "],\"snapshot-log\":["
+			  "{\"timestamp-ms\":9,\"snapshot-id\":3}]");
 
 	CHECK_INT(table->current_snapshot->id, 1);
 	CHECK_INT(table->current_snapshot->parent_id, -1);

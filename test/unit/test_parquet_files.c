@@ -223,7 +223,7 @@ fails_with(LakeArena *arena, LakeBuffer bytes, const char *text)
 		const ParquetField *const *fields;
 		int			count = parquet_file_fields(file, &fields);
 		ParquetReader *reader =
-		parquet_reader_create(arena, file, fields, count);
+			parquet_reader_create(arena, file, fields, count);
 
 		parquet_reader_begin(reader, 0);
 		for (int c = 0; c < count; c++)

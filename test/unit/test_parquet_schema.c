@@ -44,9 +44,9 @@ three_level_list_has_its_element_as_child(LakeArena *arena)
 {
 	static const BuildElement elements[] = {
 		GROUP("root", REQUIRED, 1),
-		GROUP("tags", OPTIONAL, 1,.converted = LIST,.field_id = 3),
+		GROUP("tags", OPTIONAL, 1, .converted = LIST, .field_id = 3),
 		GROUP("list", REPEATED, 1),
-		FIELD("element", PARQUET_BYTE_ARRAY, OPTIONAL,.converted = UTF8,
+		FIELD("element", PARQUET_BYTE_ARRAY, OPTIONAL, .converted = UTF8,
 			  .field_id = 4)
 	};
 	const ParquetField *list = first_field(arena, elements, COUNT(elements));
@@ -73,7 +73,7 @@ repeated_primitive_in_list_is_the_element(LakeArena *arena)
 {
 	static const BuildElement elements[] = {
 		GROUP("root", REQUIRED, 1),
-		GROUP("tags", OPTIONAL, 1,.converted = LIST),
+		GROUP("tags", OPTIONAL, 1, .converted = LIST),
 		FIELD("array", PARQUET_INT32, REPEATED)
 	};
 	const ParquetField *list = first_field(arena, elements, COUNT(elements));
@@ -89,7 +89,7 @@ repeated_group_of_several_fields_is_the_element(LakeArena *arena)
 {
 	static const BuildElement elements[] = {
 		GROUP("root", REQUIRED, 1),
-		GROUP("pairs", OPTIONAL, 1,.converted = LIST),
+		GROUP("pairs", OPTIONAL, 1, .converted = LIST),
 		GROUP("element", REPEATED, 2),
 		FIELD("a", PARQUET_INT32, REQUIRED),
 		FIELD("b", PARQUET_INT64, OPTIONAL)
@@ -107,7 +107,7 @@ shape_of_element(LakeArena *arena, const char *group, int repetition)
 {
 	BuildElement elements[] = {
 		GROUP("root", REQUIRED, 1),
-		GROUP("pairs", OPTIONAL, 1,.converted = LIST),
+		GROUP("pairs", OPTIONAL, 1, .converted = LIST),
 		GROUP("", REPEATED, 1),
 		FIELD("a", PARQUET_INT32, REQUIRED)
 	};
@@ -140,7 +140,7 @@ unannotated_repeated_field_is_a_required_list(LakeArena *arena)
 {
 	static const BuildElement elements[] = {
 		GROUP("root", REQUIRED, 1),
-		FIELD("numbers", PARQUET_INT32, REPEATED,.field_id = 7)
+		FIELD("numbers", PARQUET_INT32, REPEATED, .field_id = 7)
 	};
 	const ParquetField *list = first_field(arena, elements, COUNT(elements));
 
@@ -160,7 +160,7 @@ map_field(LakeArena *arena, int outer, int inner, int fields)
 		GROUP("root", REQUIRED, 1),
 		GROUP("attributes", OPTIONAL, 1),
 		GROUP("map", REPEATED, 0),
-		FIELD("key", PARQUET_BYTE_ARRAY, REQUIRED,.converted = UTF8),
+		FIELD("key", PARQUET_BYTE_ARRAY, REQUIRED, .converted = UTF8),
 		FIELD("value", PARQUET_INT64, OPTIONAL)
 	};
 
@@ -198,18 +198,18 @@ annotated_group_without_the_shape_is_a_struct(LakeArena *arena)
 {
 	static const BuildElement two_children[] = {
 		GROUP("root", REQUIRED, 1),
-		GROUP("odd", OPTIONAL, 2,.converted = LIST),
+		GROUP("odd", OPTIONAL, 2, .converted = LIST),
 		FIELD("a", PARQUET_INT32, REPEATED),
 		FIELD("b", PARQUET_INT32, REQUIRED)
 	};
 	static const BuildElement not_repeated[] = {
 		GROUP("root", REQUIRED, 1),
-		GROUP("odd", OPTIONAL, 1,.converted = MAP),
+		GROUP("odd", OPTIONAL, 1, .converted = MAP),
 		GROUP("a", REQUIRED, 1),
 		FIELD("b", PARQUET_INT32, REQUIRED)
 	};
 	const ParquetField *list =
-	first_field(arena, two_children, COUNT(two_children));
+		first_field(arena, two_children, COUNT(two_children));
 
 	CHECK_INT(list->shape, PARQUET_STRUCT);
 	CHECK_INT(list->logical, PARQUET_LOGICAL_NONE);
@@ -222,7 +222,7 @@ static void
 root_has_neither_repetition_nor_type(LakeArena *arena)
 {
 	static const BuildElement elements[] = {
-		FIELD("root", PARQUET_INT64, REPEATED,.children = 1),
+		FIELD("root", PARQUET_INT64, REPEATED, .children = 1),
 		FIELD("a", PARQUET_INT32, OPTIONAL)
 	};
 	const ParquetField *field = first_field(arena, elements, COUNT(elements));
@@ -245,7 +245,7 @@ primitive(LakeArena *arena, BuildElement element)
 static void
 decimals_have_the_narrowest_layout(LakeArena *arena)
 {
-	BuildElement element = {.converted = DECIMAL,.precision = 9,.scale = 2};
+	BuildElement element = {.converted = DECIMAL, .precision = 9, .scale = 2};
 
 	element.physical = PARQUET_INT32;
 	CHECK_INT(primitive(arena, element)->layout, VECTOR_I32);
@@ -265,7 +265,7 @@ decimals_have_the_narrowest_layout(LakeArena *arena)
 static void
 converted_types_are_understood(LakeArena *arena)
 {
-	BuildElement element = {.physical = PARQUET_INT32,.converted = UINT_32};
+	BuildElement element = {.physical = PARQUET_INT32, .converted = UINT_32};
 	const ParquetField *field = primitive(arena, element);
 
 	CHECK_INT(field->logical, PARQUET_LOGICAL_INTEGER);
@@ -286,7 +286,7 @@ converted_types_are_understood(LakeArena *arena)
 static void
 logical_type_beats_converted_type(LakeArena *arena)
 {
-	BuildElement element = {.physical = PARQUET_BYTE_ARRAY,.converted = UTF8};
+	BuildElement element = {.physical = PARQUET_BYTE_ARRAY, .converted = UTF8};
 
 	element.logical = 12;		/* JSON */
 	CHECK_INT(primitive(arena, element)->logical, PARQUET_LOGICAL_JSON);
@@ -302,7 +302,7 @@ static void
 half_float_becomes_float(LakeArena *arena)
 {
 	BuildElement element = {.physical = PARQUET_FIXED_LEN_BYTE_ARRAY,
-	.length = 2,.logical = 15};
+	.length = 2, .logical = 15};
 
 	CHECK_INT(primitive(arena, element)->layout, VECTOR_F32);
 	element.length = 3;
@@ -313,7 +313,7 @@ half_float_becomes_float(LakeArena *arena)
 static void
 refuses_annotations_on_wrong_types(LakeArena *arena)
 {
-	BuildElement element = {.physical = PARQUET_INT64,.converted = DATE};
+	BuildElement element = {.physical = PARQUET_INT64, .converted = DATE};
 
 	CHECK_THROWS(LAKE_ERROR_CORRUPT,
 				 "annotated DATE, which its type INT64 does not allow",

@@ -23,7 +23,7 @@ statistics_of(LakeArena *arena, Case test)
 {
 	static const int64_t rows = 10;
 	BuildElement elements[2] = {GROUP("root", 0, 1)};
-	BuildFile	file = {.elements = elements,.element_count = 2};
+	BuildFile	file = {.elements = elements, .element_count = 2};
 	ParquetStatistics statistics;
 	ParquetFile *parquet;
 	LakeBuffer	out;
@@ -91,7 +91,7 @@ old_bounds_count_for_signed_numbers(LakeArena *arena)
 {
 	int64_t		low = -5;
 	int64_t		high = 7;
-	Case		test = {.column.physical = PARQUET_INT64,.unordered = true};
+	Case		test = {.column.physical = PARQUET_INT64, .unordered = true};
 
 	test.chunk.old_min = BYTES_OF(low);
 	test.chunk.old_max = BYTES_OF(high);

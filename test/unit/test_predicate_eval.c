@@ -76,7 +76,7 @@ random_trees_keep_the_rows_that_are_true(LakeArena *arena)
 				columns.vectors[column] = kind == 0 ?
 					case_plain_vector(&test, column) :
 					case_dictionary_vector(&test, column,
-									  kind == 1 ? 0 : kind == 2 ? 30 : 5000);
+										   kind == 1 ? 0 : kind == 2 ? 30 : 5000);
 			}
 			/* the second time a dictionary's map is there, or is made */
 			for (int again = 0; again < 6; again++)
