@@ -237,12 +237,13 @@ try_import_table(const ImportTarget *target)
 
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
-		if (!concerns_one_table(error->sqlerrcode))
-			PG_RE_THROW();
 		FlushErrorState();
+		/* on every way out: it would be left for the user to roll back */
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(context);
 		CurrentResourceOwner = owner;
+		if (!concerns_one_table(error->sqlerrcode))
+			ReThrowError(error);
 		sql = NULL;
 		ereport(WARNING,
 				(errcode(error->sqlerrcode),

@@ -236,6 +236,11 @@ both('a sample', 'ANALYZE deep.leaf');
 both('the inner side of a join', 'SELECT count(*) FROM shop.events e, LATERAL
 	(SELECT id FROM deep.leaf WHERE id > 1 + 0 * e.id) l');
 
+# a table by many names
+mkdir "$dir/many" or BAIL_OUT("many: $!");
+symlink $leaf, "$dir/many/t$_" or BAIL_OUT("t$_: $!") for 1 .. 3000;
+both('an import', 'IMPORT FOREIGN SCHEMA many FROM SERVER lake INTO public');
+
 # pages of 40 MB each, all of which has to be read
 my $plain = page(10000000, 0);
 spew($data, parquet(80000000, '', $plain x 8));
