@@ -208,6 +208,13 @@ wide_decimal_bounds_that_do_not_fit_are_ignored(LakeArena *arena)
 	CHECK(!statistics_of(arena, test).has_min);
 	test.column.precision = 38;
 	CHECK(statistics_of(arena, test).has_min);
+	/* -1 is below 2^64, whatever unsigned bytes say */
+	test.chunk.min = TEXT("\x01\x00\x00\x00\x00\x00\x00\x00\x00");
+	test.chunk.max = TEXT("\xff");
+	CHECK(!statistics_of(arena, test).has_max);
+	test.chunk.min = TEXT("\xff");
+	test.chunk.max = TEXT("\x01\x00\x00\x00\x00\x00\x00\x00\x00");
+	CHECK(statistics_of(arena, test).has_max);
 	test.chunk.max = TEXT("\x7f\x00\x00\x00\x00\x00\x00\x00\x00"
 						  "\x00\x00\x00\x00\x00\x00\x00\x00");
 	CHECK(!statistics_of(arena, test).has_max);
