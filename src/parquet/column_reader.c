@@ -24,7 +24,7 @@ leaf_init(LeafReader *leaf, LakeArena *arena, const ParquetFile *file,
 	leaf->file = file;
 	leaf->node = node;
 	leaf->counters = counters;
-	page_stream_init(&leaf->stream, arena, context);
+	page_stream_init(&leaf->stream, arena, context, counters);
 }
 
 static void

@@ -21,11 +21,13 @@
 #define MAX_SPARE_PAGES		2
 
 void
-page_stream_init(PageStream *stream, LakeArena *arena, CodecContext *context)
+page_stream_init(PageStream *stream, LakeArena *arena, CodecContext *context,
+				 ParquetReaderCounters *counters)
 {
 	memset(stream, 0, sizeof *stream);
 	stream->arena = arena;
 	stream->context = context;
+	stream->counters = counters;
 }
 
 void
@@ -279,6 +281,18 @@ page_stream_next(PageStream *stream, PageHeader *header)
 
 /* ---- bytes ---- */
 
+/* what the limit counts */
+static void
+give_bytes_back(PageStream *stream, Page *page)
+{
+	if (page->bytes == NULL)
+		return;
+	lake_free(stream->arena, page->bytes);
+	page->bytes = NULL;
+	stream->counters->held_bytes -= page->capacity;
+	page->capacity = 0;
+}
+
 static Page *
 take_page(PageStream *stream, size_t size)
 {
@@ -294,12 +308,15 @@ take_page(PageStream *stream, size_t size)
 	page->next = NULL;
 	if (page->bytes == NULL || size > page->capacity)
 	{
-		if (page->bytes != NULL)
-			lake_free(stream->arena, page->bytes);
-		page->bytes = NULL;
+		give_bytes_back(stream, page);
+		if (size > PARQUET_MAX_HELD_BYTES - stream->counters->held_bytes)
+			lake_throw(LAKE_ERROR_LIMIT,
+					   "the pages that are needed at a time have more than %llu bytes",
+					   (unsigned long long) PARQUET_MAX_HELD_BYTES);
 		page->bytes = lake_alloc_raw(stream->arena,
 									 size + PARQUET_PAGE_SLACK);
 		page->capacity = size;
+		stream->counters->held_bytes += size;
 	}
 	page->size = size;
 	memset(page->bytes + size, 0, PARQUET_PAGE_SLACK);
@@ -366,12 +383,8 @@ page_stream_recycle(PageStream *stream, Page *pages)
 
 		pages = page->next;
 		lake_arena_reset(page->arena);
-		if (spare++ >= MAX_SPARE_PAGES && page->bytes != NULL)
-		{
-			lake_free(stream->arena, page->bytes);
-			page->bytes = NULL;
-			page->capacity = 0;
-		}
+		if (spare++ >= MAX_SPARE_PAGES)
+			give_bytes_back(stream, page);
 		page->next = stream->spare;
 		stream->spare = page;
 	}

@@ -102,6 +102,8 @@ typedef struct ParquetFile ParquetFile;
 /* limits, all LAKE_ERROR_LIMIT when exceeded */
 #define PARQUET_MAX_FOOTER_BYTES	((size_t) 256 << 20)
 #define PARQUET_MAX_PAGE_BYTES		((size_t) 512 << 20)
+/* of all pages that a reader holds at a time, decompressed */
+#define PARQUET_MAX_HELD_BYTES		((uint64_t) 2 << 30)
 #define PARQUET_MAX_SCHEMA_NODES	100000
 #define PARQUET_MAX_NESTING			200
 /* elements of lists, NULLs and empty lists included, a read and leaf */
@@ -174,6 +176,7 @@ typedef struct ParquetReaderCounters
 {
 	uint64_t	pages_read;
 	uint64_t	pages_skipped;	/* never decompressed */
+	uint64_t	held_bytes;		/* in pages, now */
 } ParquetReaderCounters;
 
 extern ParquetReader *parquet_reader_create(LakeArena *arena,

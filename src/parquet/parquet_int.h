@@ -262,6 +262,7 @@ typedef struct PageStream
 	LakeArena  *arena;			/* owns the buffers */
 	LakeFile   *file;
 	CodecContext *context;		/* shared */
+	ParquetReaderCounters *counters;	/* the reader's */
 	LakeCodec	codec;
 	bool		always_compressed;	/* whatever the header of a v2 page says */
 	uint64_t	pos;			/* next header, offset in the file */
@@ -274,7 +275,8 @@ typedef struct PageStream
 } PageStream;
 
 extern void page_stream_init(PageStream *stream, LakeArena *arena,
-							 CodecContext *context);
+							 CodecContext *context,
+							 ParquetReaderCounters *counters);
 extern void page_stream_begin(PageStream *stream, LakeFile *file,
 							  int32_t codec, uint64_t start, uint64_t end);
 

@@ -808,6 +808,31 @@ leaves_of_one_list_must_have_the_same_length(LakeArena *arena)
 				 parquet_reader_read(reader, 0, 1));
 }
 
+static void
+pages_held_at_a_time_are_limited(LakeArena *arena)
+{
+	Draft		draft;
+	ParquetReader *reader;
+	ParquetReaderCounters *counters;
+
+	draft_begin(&draft, arena, required_int, 6);
+	put_plain(&draft, INT32S(1, 2, 3));
+	put_plain(&draft, INT32S(4, 5, 6));
+	reader = draft_read(&draft);
+	counters = (ParquetReaderCounters *) (uintptr_t)
+		parquet_reader_counters(reader);
+	parquet_reader_read(reader, 0, 6);
+	CHECK(counters->held_bytes >= 3 * sizeof(int32_t));
+	CHECK(counters->held_bytes <= 6 * sizeof(int32_t));
+
+	reader = draft_read(&draft);
+	counters = (ParquetReaderCounters *) (uintptr_t)
+		parquet_reader_counters(reader);
+	counters->held_bytes = PARQUET_MAX_HELD_BYTES - 3 * sizeof(int32_t) + 1;
+	CHECK_THROWS(LAKE_ERROR_LIMIT, "at a time",
+				 parquet_reader_read(reader, 0, 3));
+}
+
 static const UnitTest tests[] = {
 	UNIT(a_vector_spans_pages),
 	UNIT(coded_pages_give_codes_of_one_dictionary),
@@ -838,7 +863,8 @@ static const UnitTest tests[] = {
 	UNIT(chunks_that_begin_inside_of_a_row_are_refused),
 	UNIT(lists_that_go_on_without_an_element_are_refused),
 	UNIT(rows_beyond_the_row_group_are_refused),
-	UNIT(leaves_of_one_list_must_have_the_same_length)
+	UNIT(leaves_of_one_list_must_have_the_same_length),
+	UNIT(pages_held_at_a_time_are_limited)
 };
 
 UNIT_MAIN(tests)
