@@ -114,8 +114,23 @@ SELECT make_static(:'file');
 CREATE FOREIGN DATA WRAPPER inert;
 CREATE SERVER inert FOREIGN DATA WRAPPER inert;
 CREATE FOREIGN TABLE target.inert () SERVER inert;
+-- types are the catalog's, whatever search_path offers under their names
+CREATE SCHEMA shadow;
+CREATE DOMAIN shadow.text AS integer;
+CREATE DOMAIN shadow.jsonb AS integer;
+SET search_path = shadow, pg_catalog;
+IMPORT FOREIGN SCHEMA shop LIMIT TO (events) FROM SERVER lake INTO shadow;
+CREATE FOREIGN TABLE shadow.products () SERVER lake
+  OPTIONS (namespace 'shop', "table" 'products');
+RESET search_path;
+SELECT attrelid::regclass, attname, format_type(atttypid, atttypmod)
+FROM pg_attribute
+WHERE attrelid IN ('shadow.events'::regclass, 'shadow.products'::regclass)
+  AND attnum > 0
+ORDER BY attrelid::regclass::text, attnum;
 
 SET client_min_messages = warning;
+DROP SCHEMA shadow CASCADE;
 DROP FOREIGN DATA WRAPPER inert CASCADE;
 DROP SCHEMA target CASCADE;
 DROP SERVER lake2 CASCADE;

@@ -122,11 +122,32 @@ append_option(StringInfo sql, const char *name, const char *value)
 					 quote_literal_cstr(value));
 }
 
+/*
+ * The schema of a type whose name is no keyword of the grammar, so that a type
+ * of that name earlier in search_path is not taken for it.
+ */
+static const char *
+type_schema(const char *type)
+{
+	static const char *const names[] = {
+		"bytea", "date", "jsonb", "text", "timestamptz", "uuid"
+	};
+	size_t		len = strcspn(type, "[(");
+
+	for (size_t i = 0; i < lengthof(names); i++)
+	{
+		if (strlen(names[i]) == len && strncmp(names[i], type, len) == 0)
+			return "pg_catalog.";
+	}
+	return "";
+}
+
 static void
 append_column(StringInfo sql, const ImportColumn *column)
 {
-	appendStringInfo(sql, "%s %s OPTIONS (field_id '%d'",
-					 quote_identifier(column->name), column->type,
+	appendStringInfo(sql, "%s %s%s OPTIONS (field_id '%d'",
+					 quote_identifier(column->name),
+					 type_schema(column->type), column->type,
 					 column->field_id);
 	if (strcmp(column->name, column->lake_name) != 0)
 	{
