@@ -11,6 +11,19 @@ PYICEBERG_VERSION=0.12.0
 DUCKDB_VERSION=2.0.1
 SPARK_ICEBERG_ARTIFACT=iceberg-spark-runtime-3.5_2.12
 
+# what the engines themselves need, from the distribution
+engine_packages=
+command -v java >/dev/null || engine_packages="default-jre-headless"
+command -v mvn >/dev/null || engine_packages="$engine_packages maven"
+python3 -c 'import venv, ensurepip' 2>/dev/null ||
+	engine_packages="$engine_packages python3-venv"
+if [ -n "$engine_packages" ]; then
+	retry as_root apt-get update -qq
+	# shellcheck disable=SC2086
+	retry as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
+		--no-install-recommends $engine_packages >/dev/null
+fi
+
 ENGINES_PYTHON=$ENGINES_DIR/venv/bin/python
 if ! "$ENGINES_PYTHON" -c 'import pyspark, pyiceberg, pyiceberg_core, duckdb' \
 	2>/dev/null; then
