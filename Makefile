@@ -33,8 +33,13 @@ SERVER_CFLAGS = -Isrc -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 MODULE_big = lakefdw
 SHLIB_LINK = $(CORE_LIBRARY) $(CORE_LIBS) \
 	-Wl,--version-script=src/lakefdw.map
-DATA_built = $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql
-DATA = $(wildcard sql/lakefdw--*--*.sql)
+# the extension's objects, part by part; an update brings the parts that the
+# older version does not have
+SQL_0_1 = foundation
+SQL_0_2 = catalog time_travel inspection
+SQL_PARTS = $(SQL_0_1) $(SQL_0_2)
+DATA_built = $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql \
+	$(BUILD)/lakefdw--0.1.0.sql $(BUILD)/lakefdw--0.1.0--0.2.0.sql
 EXTRA_CLEAN = $(BUILD) build-asan build-fuzz results
 # bitcode would need clang, and the scan's loops gain nothing from inlining
 override with_llvm = no
@@ -62,9 +67,14 @@ $(BUILD)/server/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) $(SERVER_CFLAGS) -fPIC -c $< -o $@
 
-$(BUILD)/lakefdw--$(EXTENSION_VERSION).sql: sql/lakefdw.sql lakefdw.control
+$(BUILD)/lakefdw--$(EXTENSION_VERSION).sql: $(SQL_PARTS:%=sql/extension/%.sql)
+$(BUILD)/lakefdw--0.1.0.sql: $(SQL_0_1:%=sql/extension/%.sql)
+$(BUILD)/lakefdw--0.1.0--0.2.0.sql: $(SQL_0_2:%=sql/extension/%.sql)
+$(DATA_built): Makefile lakefdw.control
 	@mkdir -p $(@D)
-	cp $< $@
+	printf '%s\n' '-- complain if script is sourced in psql' \
+		'\echo Use CREATE or ALTER EXTENSION lakefdw to load this file. \quit' >$@
+	cat $(filter %.sql,$^) >>$@
 
 # ---- the core half, and programs on it alone ----
 

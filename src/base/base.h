@@ -58,6 +58,16 @@ extern LakeArena *lake_arena_create(LakeArena *parent, const char *name);
 extern void lake_arena_reset(LakeArena *arena);
 extern void lake_arena_destroy(LakeArena *arena);
 
+/*
+ * Moves an arena with all it owns below another parent, whose end is its own
+ * from then on.  Cannot fail: what was built below the caller's arena, where a
+ * throw would have released it, is handed over by this one step.
+ */
+extern void lake_arena_adopt(LakeArena *parent, LakeArena *arena);
+
+/* bytes that the arena and its children have taken from the host */
+extern size_t lake_arena_size(const LakeArena *arena);
+
 /* zeroed, never NULL; throws NO_MEMORY */
 extern void *lake_alloc(LakeArena *arena, size_t size);
 

@@ -265,12 +265,12 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int target,
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	Sample	   *sample = palloc0(sizeof *sample);
+	LakeOpen	how = {.snapshot = GetActiveSnapshot()};
 	double		share = 1;
 	int			count;
 	LakeFrame	frame;
 
-	sample->relation = lake_relation_open(RelationGetRelid(relation),
-										  GetActiveSnapshot());
+	sample->relation = lake_relation_open(RelationGetRelid(relation), &how);
 	lake_frame_push(&frame, "sampling", sample->relation->name);
 	sample->desc = RelationGetDescr(relation);
 	sample->rows = rows;
@@ -310,8 +310,8 @@ bool
 lakeAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func,
 						BlockNumber *total_pages)
 {
-	LakeRelation *lake = lake_relation_open(RelationGetRelid(relation),
-											GetActiveSnapshot());
+	LakeOpen	how = {.snapshot = GetActiveSnapshot()};
+	LakeRelation *lake = lake_relation_open(RelationGetRelid(relation), &how);
 	int64		size = lake->snapshot == NULL ? 0 : lake->snapshot->total_size;
 
 	*func = acquire_sample;

@@ -60,7 +60,8 @@ extern bool pushdown_constant(void *arg, Expr *expr, Datum *value,
 /* RelOptInfo.fdw_private of a lake table */
 typedef struct LakePlan
 {
-	LakeRelation *relation;		/* under the newest pin */
+	LakeRelation *relation;		/* under the newest pin, or lake.at's if that is
+								 * a constant */
 	List	   *pushed;			/* RestrictInfos, security order */
 	List	   *local;			/* RestrictInfos, the rest */
 	Bitmapset  *attnums;		/* that the scan must return, offset by
@@ -217,6 +218,27 @@ extern Size scan_convert_room(MemoryContext context);
 
 /* what the readers counted so far */
 extern TaskReaderCounters scan_counters(const LakeScan *scan);
+
+/* ---- time_travel.c: lake.at() as a scan ---- */
+
+/*
+ * Installs the planner hook that turns lake.at(NULL::t, ...) in FROM into a
+ * scan of t, whose RangeTblEntry carries the selector in tablesample (decisions
+ * 4.2, design: "Time travel in one query").
+ */
+extern void time_travel_init(void);
+
+/*
+ * The selector that a range table entry carries: its kind and expression.
+ * LAKE_SELECT_CURRENT, NULL for an ordinary one.  The three kinds' expressions
+ * are bigint, timestamptz and text.
+ */
+extern LakeSelectorKind time_travel_selector(const RangeTblEntry *rte,
+											 Expr **expr);
+
+/* the selector of a value of that expression; throws 22004 for NULL */
+extern void time_travel_value(LakeSelectorKind kind, Datum value, bool is_null,
+							  LakeSelector *selector);
 
 /* ---- slot.c ---- */
 

@@ -102,10 +102,11 @@ refuse_system_columns(const LakePlan *plan)
 void
 lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
+	static const LakeOpen newest;
 	LakePlan   *plan = palloc0(sizeof *plan);
 	LakeFrame	frame;
 
-	plan->relation = lake_relation_open(relid, NULL);
+	plan->relation = lake_relation_open(relid, &newest);
 	lake_frame_push(&frame, "planning a scan of", plan->relation->name);
 	classify_quals(baserel, plan);
 	plan->attnums = wanted_attnums(baserel, plan->local);

@@ -492,6 +492,7 @@ lakeBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	const ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	EState	   *estate = node->ss.ps.state;
+	LakeOpen	how = {.snapshot = estate->es_snapshot};
 	MemoryContext context;
 	MemoryContext old_context;
 	LakeScan   *scan;
@@ -513,8 +514,7 @@ lakeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->run_rows = RUN_ROWS_FIRST;
 	scan->slot = scan->counts ? node->ss.ss_ScanTupleSlot :
 		scan_slot_create(scan);
-	scan->relation = lake_relation_open(scanned_relation(node),
-										estate->es_snapshot);
+	scan->relation = lake_relation_open(scanned_relation(node), &how);
 	scan->plan_bytes = scan->relation->store->bytes_read;
 	scan->title = scan->relation->snapshot == NULL ? scan->relation->name :
 		psprintf("%s at snapshot " INT64_FORMAT, scan->relation->name,

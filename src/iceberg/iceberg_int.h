@@ -47,6 +47,12 @@ iceberg_table(const LakeTable *table)
 extern LakeTable *iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 										const char *metadata_location);
 
+/* ---- resolve.c ---- */
+
+/* LakeFormat.resolve */
+extern LakeVersion iceberg_resolve(LakeArena *arena, const LakeTable *table,
+								   const LakeSelector *selector);
+
 /* ---- snapshot.c ---- */
 
 /*

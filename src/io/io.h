@@ -104,8 +104,11 @@ struct LakeStore
 {
 	const LakeStoreOps *ops;
 	const LakePathRules *rules;
+	/* what was parsed from immutable files before; NULL: nothing is kept */
+	struct LakeCache *cache;
 	uint64_t	bytes_read;		/* by all files of this store object */
 	uint64_t	requests;
+	uint64_t	cache_hits;		/* files that the cache made unnecessary */
 };
 
 struct LakeFile

@@ -165,6 +165,49 @@ extern void parquet_statistics_get(const ParquetFile *file, LakeArena *arena,
 								   int row_group, const ParquetField *field,
 								   ParquetStatistics *statistics);
 
+/* ---- page index and bloom filters ---- */
+
+/*
+ * The page index of one leaf in a row group: bounds and first rows of its data
+ * pages.  Bounds are believed as those of the footer are; a file without an
+ * index, or with one that contradicts itself or the footer, has none.
+ */
+typedef struct ParquetPageIndex ParquetPageIndex;
+
+/* NULL: there is none.  Read from the file now, on arena. */
+extern ParquetPageIndex *parquet_page_index_read(const ParquetFile *file,
+												 LakeArena *arena,
+												 int row_group,
+												 const ParquetField *field);
+extern int	parquet_page_index_count(const ParquetPageIndex *index);
+
+/* the first row of a page in its row group; of count: the row group's rows */
+extern int64_t parquet_page_index_row(const ParquetPageIndex *index, int page);
+
+/* value_count is the page's rows */
+extern void parquet_page_index_statistics(const ParquetPageIndex *index,
+										  LakeArena *arena, int page,
+										  ParquetStatistics *statistics);
+
+/*
+ * A split-block bloom filter of one leaf in a row group; NULL when there is
+ * none, or none that we can read.  size limit: PARQUET_MAX_BLOOM_BYTES.
+ */
+typedef struct ParquetBloom ParquetBloom;
+
+#define PARQUET_MAX_BLOOM_BYTES		((size_t) 128 << 20)
+
+extern ParquetBloom *parquet_bloom_read(const ParquetFile *file,
+										LakeArena *arena, int row_group,
+										const ParquetField *field);
+
+/*
+ * False: surely absent.  value is in the PLAIN encoding of the leaf's physical
+ * type (bytes without their length).
+ */
+extern bool parquet_bloom_may_contain(const ParquetBloom *bloom,
+									  LakeBytes value);
+
 /*
  * Reads the rows of one row group after the other.  Each column (a top-level
  * field) has its own position and advances alone; its pages are fetched and

@@ -11,6 +11,7 @@
 
 bool		lake_truncate_nanoseconds = false;
 int			lake_metadata_cache_kb = 65536;
+char	   *lake_as_of = "";
 
 typedef struct LakeSetting
 {

@@ -321,6 +321,8 @@ options_get_server(Oid server_oid, LakeServerOptions *options)
 	options->warehouse = find_value(list, "warehouse");
 	options->allowed_locations = find_value(list, "allowed_locations");
 	options->path_map = find_value(list, "path_map");
+	options->catalog_schema = "lake";
+	options->catalog_name = "lake";
 	options->mapping_by_usage = mapping != NULL &&
 		strcmp(mapping, "usage") == 0;
 }
@@ -330,6 +332,7 @@ options_get_table(Oid relid, LakeTableOptions *options)
 {
 	List	   *list = GetForeignTable(relid)->options;
 
+	memset(&options->selector, 0, sizeof options->selector);
 	options->name_space = find_value(list, "namespace");
 	options->table = find_value(list, "table");
 	options->metadata_location = find_value(list, "metadata_location");

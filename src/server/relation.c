@@ -176,28 +176,30 @@ table_key(const LakeServerOptions *server, const LakeTableOptions *table)
 static const char *
 find_metadata(const ForeignServer *server, const LakeServerOptions *options,
 			  const LakeTableOptions *table, LakeStore *store,
-			  Snapshot snapshot)
+			  const LakeOpen *how)
 {
 	const char *location;
 	char	   *key;
 
+	if (how->metadata_location != NULL)
+		return how->metadata_location;
 	if (table->metadata_location != NULL)
 		return table->metadata_location;
-	if (snapshot == NULL)
+	if (how->snapshot == NULL)
 		return find_in_catalog(server, options, table, store);
 	key = table_key(options, table);
-	location = session_find_pin(key, snapshot);
+	location = pin_find(key, how->snapshot);
 	if (location == NULL)
 	{
 		location = find_in_catalog(server, options, table, store);
-		session_add_pin(key, snapshot, location);
+		pin_add(key, how->snapshot, location);
 	}
 	return location;
 }
 
 static const LakeTable *
 open_table(Oid server_oid, const LakeTableOptions *options, Oid role,
-		   Snapshot snapshot, LakeStore **store)
+		   const LakeOpen *how, LakeStore **store)
 {
 	ForeignServer *server = GetForeignServer(server_oid);
 	LakeServerOptions server_options;
@@ -206,18 +208,19 @@ open_table(Oid server_oid, const LakeTableOptions *options, Oid role,
 	check_mapping(server, &server_options, role);
 	check_server_owner(server);
 	*store = create_store(&server_options, options);
-	return session_open_table(*store,
-							  find_metadata(server, &server_options, options,
-											*store, snapshot),
-							  CurrentMemoryContext);
+	return metadata_cache_open(*store,
+							   find_metadata(server, &server_options, options,
+											 *store, how),
+							   CurrentMemoryContext);
 }
 
 const LakeTable *
 lake_table_open(Oid server_oid, const LakeTableOptions *options, Oid role)
 {
+	static const LakeOpen newest;
 	LakeStore  *store;
 
-	return open_table(server_oid, options, role, NULL, &store);
+	return open_table(server_oid, options, role, &newest, &store);
 }
 
 /* ---- which field each column shows ---- */
@@ -374,11 +377,12 @@ bind_columns(LakeRelation *relation, TupleDesc descriptor)
 }
 
 LakeRelation *
-lake_relation_open(Oid relid, Snapshot snapshot)
+lake_relation_open(Oid relid, const LakeOpen *how)
 {
 	LakeRelation *relation = palloc0(sizeof *relation);
 	Relation	rel = table_open(relid, NoLock);
 	LakeTableOptions options;
+	LakeVersion version;
 	LakeFrame	frame;
 
 	relation->relid = relid;
@@ -388,10 +392,16 @@ lake_relation_open(Oid relid, Snapshot snapshot)
 	lake_frame_push(&frame, "opening foreign table", relation->name);
 	options_get_table(relid, &options);
 	relation->table = open_table(GetForeignServerIdByRelId(relid), &options,
-								 rel->rd_rel->relowner, snapshot,
+								 rel->rd_rel->relowner, how,
 								 &relation->store);
-	relation->snapshot = relation->table->current_snapshot;
-	relation->schema = relation->table->schema;
+	if (how->selector != NULL)
+		relation->selector = *how->selector;
+	version = relation->table->format->resolve(
+											   lake_arena_of(CurrentMemoryContext),
+											   relation->table,
+											   &relation->selector);
+	relation->snapshot = version.snapshot;
+	relation->schema = version.schema;
 	bind_columns(relation, RelationGetDescr(rel));
 	lake_frame_pop(&frame);
 	table_close(rel, NoLock);

@@ -76,6 +76,18 @@ lake_arena_destroy(LakeArena *arena)
 	MemoryContextDelete(context_of(arena));
 }
 
+void
+lake_arena_adopt(LakeArena *parent, LakeArena *arena)
+{
+	MemoryContextSetParent(context_of(arena), context_of(parent));
+}
+
+size_t
+lake_arena_size(const LakeArena *arena)
+{
+	return MemoryContextMemAllocated((MemoryContext) arena, true);
+}
+
 /* palloc calls an absurd size a bug; here it comes from a file */
 static void
 check_size(size_t size)

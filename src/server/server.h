@@ -9,6 +9,7 @@
 
 #include "foreign/foreign.h"
 #include "nodes/pg_list.h"
+#include "utils/timestamp.h"
 #include "utils/memutils.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
@@ -113,6 +114,8 @@ typedef struct LakeServerOptions
 	const char *allowed_locations;	/* comma list, NULL: none */
 	const char *path_map;
 	bool		mapping_by_usage;	/* mapping 'usage' */
+	const char *catalog_schema; /* of a hosted catalog; "lake" */
+	const char *catalog_name;	/* its key in the tables; "lake" */
 } LakeServerOptions;
 
 typedef struct LakeTableOptions
@@ -121,6 +124,7 @@ typedef struct LakeTableOptions
 	const char *table;
 	const char *metadata_location;
 	const char *path_map;
+	LakeSelector selector;		/* of snapshot_id, as_of_timestamp, ref */
 } LakeTableOptions;
 
 /* strings are UTF-8, in the current memory context */
@@ -135,7 +139,59 @@ extern void options_get_column(Oid relid, AttrNumber attnum,
 
 extern bool lake_truncate_nanoseconds;
 extern int	lake_metadata_cache_kb;
+extern char *lake_as_of;		/* text, parsed when it is used; "": unset */
 extern void guc_define(void);
+
+/* ---- hosted_catalog.c: tables of the database that are a catalog ---- */
+
+/* a row of iceberg_tables */
+typedef struct HostedTable
+{
+	const char *name_space;		/* UTF-8, as are all of them */
+	const char *name;
+	const char *type;			/* "TABLE", "VIEW"; NULL: a table */
+	const char *metadata_location;	/* NULL: the row has none */
+} HostedTable;
+
+/*
+ * The row of a table as the snapshot sees it, an MVCC read that SSI tracks;
+ * snapshot NULL: the active one's.  False when there is none.  Needs no grants
+ * on the catalog's tables.  Throws 42P01, 42809, 42703 when catalog_schema has
+ * no iceberg_tables, or one of another shape (decisions 2.1).
+ */
+extern bool hosted_catalog_find(const LakeServerOptions *options,
+								const char *name_space, const char *table,
+								Snapshot snapshot, HostedTable *row);
+
+/*
+ * HostedTable rows of a namespace (NULL: of all), views among them, by
+ * namespace and name; *exists: is there such a namespace (by a table of its own
+ * or a property)?
+ */
+extern List *hosted_catalog_list(const LakeServerOptions *options,
+								 const char *name_space, bool *exists);
+
+/* adds a row; throws 42P07 when there is one by that name */
+extern void hosted_catalog_insert(const LakeServerOptions *options,
+								  const HostedTable *row);
+
+/* ---- pin.c: which version each running statement reads ---- */
+
+/* what lake.pins() shows of one pin */
+typedef struct LakePin
+{
+	Oid			relid;			/* by which it was taken */
+	const char *catalog;		/* the server's */
+	const char *ident;			/* ns.table, or the metadata location */
+	const char *ref;			/* NULL: none was asked for */
+	int64		snapshot_id;	/* -1: an empty table */
+	const char *metadata_location;
+	TimestampTz pinned_at;
+	bool		is_transaction;	/* else a statement's */
+} LakePin;
+
+/* LakePin, oldest first, in the current memory context */
+extern List *pin_list(void);
 
 /* ---- relation.c: a foreign table resolved to a lake table ---- */
 
@@ -155,20 +211,43 @@ typedef struct LakeRelation
 	const char *name;			/* schema-qualified, for messages */
 	LakeStore  *store;			/* with this table's path rules */
 	const LakeTable *table;
+	LakeSelector selector;		/* that decided on the version */
 	const LakeSnapshot *snapshot;	/* pinned; NULL: no rows */
 	const LakeSchema *schema;	/* to read with */
 	int			column_count;	/* = relnatts */
 	LakeColumn *columns;		/* by attnum - 1 */
 } LakeRelation;
 
+/* how a foreign table is opened; zeroed: the newest version, nothing is pinned */
+typedef struct LakeOpen
+{
+	/*
+	 * Pins: a statement's snapshot in READ COMMITTED, the transaction's
+	 * otherwise.  NULL: newest, for planning and maintenance.
+	 */
+	Snapshot	snapshot;
+	/* lake.at's; NULL: the table's options and the settings decide */
+	const LakeSelector *selector;
+
+	/*
+	 * A parallel leader's, together with its selector: the version that it
+	 * reads, whatever the catalog says by now.  NULL otherwise.
+	 */
+	const char *metadata_location;
+} LakeOpen;
+
 /*
- * Resolves a foreign table under the pin of the snapshot (a statement's in READ
- * COMMITTED, the transaction's otherwise), checks who may map it and which
- * paths it may read (decisions 1.1-1.4), and binds its columns to fields.  In
- * the current memory context; the parsed metadata is shared through a cache
- * keyed by its immutable location.  snapshot NULL: newest.
+ * Resolves a foreign table to a version of a lake table, checks who may map it
+ * and which paths it may read (decisions 1.1-1.4), and binds its columns to
+ * fields.  In the current memory context; the parsed metadata is shared through
+ * a cache keyed by its immutable location.
+ *
+ * A column is looked for in the schema that the foreign table was declared by
+ * (the current one, or that of the version which its own options name), then in
+ * the other of the two: a column that the lake dropped since shows the values
+ * of an old version again, and is an error (42703) under the newest.
  */
-extern LakeRelation *lake_relation_open(Oid relid, Snapshot snapshot);
+extern LakeRelation *lake_relation_open(Oid relid, const LakeOpen *how);
 
 /*
  * The newest metadata of a table that has no foreign table yet, for IMPORT and

@@ -132,23 +132,25 @@ extern DomainCheck *domain_check_create(MemoryContext context, Oid domain);
 extern void domain_check_apply(DomainCheck *check, const Datum *values,
 							   const bool *nulls, uint32 count);
 
-/* ---- session.c ---- */
+/* ---- pin.c ---- */
 
 /*
  * The metadata location that a lake table is pinned to under the snapshot, valid
  * until the next pin is added; NULL when it has none yet.  key is the lake
  * table's identity.
  */
-extern const char *session_find_pin(const char *key, Snapshot snapshot);
-extern void session_add_pin(const char *key, Snapshot snapshot,
-							const char *metadata_location);
+extern const char *pin_find(const char *key, Snapshot snapshot);
+extern void pin_add(const char *key, Snapshot snapshot,
+					const char *metadata_location);
+
+/* ---- metadata_cache.c ---- */
 
 /*
  * The table that a metadata file describes, parsed now or before.  Valid until
  * the holder is reset.  Checks the path in any case; throws MISSING.
  */
-extern const LakeTable *session_open_table(LakeStore *store,
-										   const char *location,
-										   MemoryContext holder);
+extern const LakeTable *metadata_cache_open(LakeStore *store,
+											const char *location,
+											MemoryContext holder);
 
 #endif							/* LAKE_SERVER_INT_H */

@@ -29,12 +29,50 @@ typedef struct LakeSnapshot
 	int64_t		total_equality_deletes;
 } LakeSnapshot;
 
+/* which version of a table a user asks for */
+typedef enum LakeSelectorKind
+{
+	LAKE_SELECT_CURRENT,		/* what the main branch has */
+	LAKE_SELECT_SNAPSHOT,		/* snapshot_id */
+	LAKE_SELECT_TIME,			/* what was current at time_us */
+	LAKE_SELECT_REF				/* a branch or tag */
+} LakeSelectorKind;
+
+typedef struct LakeSelector
+{
+	LakeSelectorKind kind;
+	int64_t		snapshot_id;
+	int64_t		time_us;		/* since 1970 UTC */
+	const char *ref;
+} LakeSelector;
+
+/* what a selector leads to */
+typedef struct LakeVersion
+{
+	const LakeSnapshot *snapshot;	/* NULL: an empty table */
+
+	/*
+	 * The schema to read with: the table's current one for branches, the
+	 * snapshot's own for tags, snapshot ids and times.
+	 */
+	const LakeSchema *schema;
+	bool		is_branch;
+} LakeVersion;
+
 typedef struct LakeFormat
 {
 	const char *name;			/* "iceberg" */
 	/* reads a table's metadata; throws MISSING, CORRUPT, UNSUPPORTED */
 	LakeTable  *(*open) (LakeArena *arena, LakeStore *store,
 						 const char *metadata_location);
+
+	/*
+	 * The version that a selector means (reference: "Time travel and ref
+	 * resolution").  What is not the table's own already goes on arena.
+	 * Throws UNDEFINED, naming the nearest known snapshot, time or ref.
+	 */
+	LakeVersion (*resolve) (LakeArena *arena, const LakeTable *table,
+							const LakeSelector *selector);
 
 	/*
 	 * Files of a snapshot that may hold rows of the predicate (normalised,

@@ -41,7 +41,8 @@ typedef struct TaskReaderCounters
 {
 	uint64_t	row_groups_total;
 	uint64_t	row_groups_skipped;
-	uint64_t	pages_skipped;
+	uint64_t	row_groups_skipped_by_bloom;	/* some of the former */
+	uint64_t	pages_skipped;	/* of columns that were read */
 	uint64_t	rows_deleted;	/* removed by deletes */
 	uint64_t	rows_filtered;	/* removed by the predicate */
 } TaskReaderCounters;
@@ -53,6 +54,15 @@ extern TaskReader *task_reader_create(LakeArena *arena,
 
 /* ends the former task, if any.  Throws MISSING when the file is gone. */
 extern void task_reader_begin(TaskReader *reader, const ScanTask *task);
+
+/*
+ * The same for those row groups only whose first data page starts in the byte
+ * range [from, to) of the file: ranges that do not overlap and together cover
+ * the file read each row once, so that workers can share a file without having
+ * seen its footer.
+ */
+extern void task_reader_begin_range(TaskReader *reader, const ScanTask *task,
+									int64_t from, int64_t to);
 
 /*
  * The next batch with at least one selected row; false at the task's end.

@@ -122,7 +122,7 @@ def check_text():
 
 def check_tests_listed():
     tests = {os.path.basename(p)[:-4] for p in tracked("sql/*.sql")
-             if "--" not in p and os.path.basename(p) != "lakefdw.sql"}
+             if not p.startswith("sql/extension/")}
     outputs = {os.path.basename(p)[:-4] for p in tracked("expected/*.out")}
     listed = set()
     for line in read("test/schedule").split("\n"):
@@ -145,25 +145,25 @@ def check_tests_listed():
 def check_documented():
     """Options, settings and SQL functions have a place in README.md."""
     readme = read("README.md")
-    for path, pattern in (
-            ("src/server/option.c", r'^\t\{"([a-z_]+)",'),
-            ("src/server/guc.c", r'"(lakefdw\.[a-z_]+)"'),
-            ("sql/lakefdw.sql",
-             r"(?i)^CREATE (?:OR REPLACE )?FUNCTION (?:lake\.)?(\w+)")):
-        found = re.findall(pattern, read(path), re.M)
+    function = r"(?i)^CREATE (?:OR REPLACE )?FUNCTION (?:lake\.)?(\w+)"
+    sql = "\n".join(read(p) for p in tracked("sql/extension/*.sql"))
+    for path, text, pattern in (
+            ("src/server/option.c", read("src/server/option.c"),
+             r'^\t\{"([a-z_]+)",'),
+            ("src/server/guc.c", read("src/server/guc.c"),
+             r'"(lakefdw\.[a-z_]+)"'),
+            ("sql/extension", sql, function)):
+        found = re.findall(pattern, text, re.M)
         if not found:
             report(path, 1, "no names found: does the lint know its form?")
         for name in sorted(set(found)):
             if "`%s`" % name not in readme and name + "(" not in readme:
                 report("README.md", 1, "does not document %s of %s"
                        % (name, path))
-    sql = read("sql/lakefdw.sql")
-    for name in re.findall(
-            r"(?i)^CREATE (?:OR REPLACE )?FUNCTION (?:lake\.)?(\w+)", sql,
-            re.M):
+    for name in re.findall(function, sql, re.M):
         if not re.search(r"(?i)COMMENT ON FUNCTION (?:lake\.)?%s\b" % name,
                          sql):
-            report("sql/lakefdw.sql", 1, "no COMMENT ON FUNCTION " + name)
+            report("sql/extension", 1, "no COMMENT ON FUNCTION " + name)
 
 
 def check_exports():

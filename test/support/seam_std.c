@@ -96,6 +96,42 @@ lake_arena_create(LakeArena *parent, const char *name)
 	return arena;
 }
 
+static void
+unlink_arena(LakeArena *arena)
+{
+	LakeArena **link;
+
+	if (arena->parent == NULL)
+		return;
+	link = &arena->parent->children;
+	while (*link != arena)
+		link = &(*link)->next;
+	*link = arena->next;
+}
+
+void
+lake_arena_adopt(LakeArena *parent, LakeArena *arena)
+{
+	unlink_arena(arena);
+	arena->parent = parent;
+	arena->next = parent->children;
+	parent->children = arena;
+}
+
+size_t
+lake_arena_size(const LakeArena *arena)
+{
+	size_t		size = 0;
+
+	for (const Block *block = arena->blocks.next; block != &arena->blocks;
+		 block = block->next)
+		size += block->size;
+	for (const LakeArena *child = arena->children; child != NULL;
+		 child = child->next)
+		size += lake_arena_size(child);
+	return size;
+}
+
 void
 lake_arena_reset(LakeArena *arena)
 {

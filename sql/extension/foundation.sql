@@ -1,7 +1,4 @@
--- the objects of extension lakefdw; installed as lakefdw--VERSION.sql
-
--- complain if script is sourced in psql, rather than via CREATE EXTENSION
-\echo Use "CREATE EXTENSION lakefdw" to load this file. \quit
+-- the foreign-data wrapper, its validator, the event trigger of its DDL
 
 COMMENT ON SCHEMA @extschema@ IS
   'lakefdw: lake tables as foreign tables, their history and maintenance';

@@ -1,0 +1,1 @@
+-- the hosted catalog: tables that other engines share, and their functions

@@ -1,0 +1,1 @@
+-- metadata tables as functions

@@ -1,0 +1,1 @@
+-- lake.at and the pins of running statements
