@@ -25,6 +25,14 @@
 
 /* ---- column chunks and row groups ---- */
 
+/* where the first page is; writers without dictionary give 0 or data_offset */
+static int64_t
+chunk_start(const ParquetChunk *chunk)
+{
+	return chunk->dict_offset > 0 && chunk->dict_offset < chunk->data_offset ?
+		chunk->dict_offset : chunk->data_offset;
+}
+
 static void
 read_column_metadata(ByteCursor *cursor, ParquetChunk *chunk)
 {
@@ -318,6 +326,29 @@ check_rows(ParquetFile *file)
 }
 
 /*
+ * Offsets are taken as they come as long as they ascend: whatever they say,
+ * every group has one place in the file, and no group is before another one
+ * that comes first.
+ */
+static void
+place_row_groups(ParquetFile *file)
+{
+	int64_t		last = 0;
+
+	for (int i = 0; i < file->row_group_count; i++)
+	{
+		ParquetRowGroup *group = &file->row_groups[i];
+		int64_t		offset = last;
+
+		if (file->leaf_count > 0)
+			offset = chunk_start(&group->chunks[0]);
+		if (offset > last && (uint64_t) offset <= file->data_end)
+			last = offset;
+		group->offset = last;
+	}
+}
+
+/*
  * The footer's bytes, without length and magic.  One read is enough for most
  * files.
  */
@@ -374,6 +405,7 @@ parquet_file_open(LakeArena *arena, LakeFile *file)
 	cursor_init(&cursor, footer.data, footer.len, "Parquet footer");
 	read_file_metadata(arena, &cursor, parquet);
 	check_rows(parquet);
+	place_row_groups(parquet);
 	lake_frame_pop(&frame);
 	return parquet;
 }
@@ -422,7 +454,7 @@ parquet_chunk_check(const ParquetFile *file, int row_group,
 {
 	const ParquetChunk *chunk = chunk_of(file, row_group, leaf->field.leaf);
 	const char *name = leaf->field.name;
-	int64_t		first = chunk->data_offset;
+	int64_t		first = chunk_start(chunk);
 
 	if (chunk->refusal == PARQUET_REFUSE_ENCRYPTED)
 		lake_throw(LAKE_ERROR_UNSUPPORTED,
@@ -446,9 +478,6 @@ parquet_chunk_check(const ParquetFile *file, int row_group,
 				   "column \"%s\" has %lld values in a row group of %lld rows",
 				   name, (long long) chunk->value_count,
 				   (long long) file->row_groups[row_group].rows);
-	/* writers that have no dictionary give 0 or the offset of the data page */
-	if (chunk->dict_offset > 0 && chunk->dict_offset < first)
-		first = chunk->dict_offset;
 	if (first < 0 || chunk->size < 0 || (uint64_t) first > file->data_end ||
 		(uint64_t) chunk->size > file->data_end - (uint64_t) first)
 		lake_throw(LAKE_ERROR_CORRUPT,
@@ -515,6 +544,12 @@ int64_t
 parquet_row_group_first_row(const ParquetFile *file, int row_group)
 {
 	return file->row_groups[row_group].first_row;
+}
+
+int64_t
+parquet_row_group_offset(const ParquetFile *file, int row_group)
+{
+	return file->row_groups[row_group].offset;
 }
 
 int64_t

@@ -135,6 +135,13 @@ extern int64_t parquet_row_group_rows(const ParquetFile *file, int row_group);
 extern int64_t parquet_row_group_first_row(const ParquetFile *file,
 										   int row_group);
 
+/*
+ * Where the group's first page begins, as far as the footer can be believed:
+ * in the file's data, and never before the groups that precede it.
+ */
+extern int64_t parquet_row_group_offset(const ParquetFile *file,
+										int row_group);
+
 /* bytes of a top-level field's column chunks (compressed) */
 extern int64_t parquet_row_group_field_bytes(const ParquetFile *file,
 											 int row_group,

@@ -124,6 +124,7 @@ typedef struct ParquetRowGroup
 {
 	int64_t		rows;
 	int64_t		first_row;
+	int64_t		offset;			/* parquet_row_group_offset */
 	ParquetChunk *chunks;		/* one a leaf */
 } ParquetRowGroup;
 

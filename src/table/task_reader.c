@@ -52,6 +52,7 @@ struct TaskReader
 	/* of the current row group */
 	LakeArena  *bounds_arena;
 	int			next_row_group;
+	int			end_row_group;
 	int			row_group;
 	int64_t		group_rows;
 	int64_t		group_first;	/* position of its first row */
@@ -254,8 +255,35 @@ end_task(TaskReader *reader)
 	lake_arena_reset(reader->task_arena);
 }
 
+/* the row groups that begin in a range are neighbours, see their offsets */
+static void
+begin_row_groups(TaskReader *reader, int64_t from, int64_t to)
+{
+	const ParquetFile *parquet = reader->schema->parquet;
+	int			count = parquet_file_row_groups(parquet);
+	int			first = 0;
+	int			end;
+
+	while (first < count && parquet_row_group_offset(parquet, first) < from)
+		first++;
+	end = first;
+	while (end < count && parquet_row_group_offset(parquet, end) < to)
+		end++;
+	reader->next_row_group = first;
+	reader->end_row_group = end;
+	reader->group_rows = reader->group_done = 0;
+	reader->counters.row_groups_total += (uint64_t) (end - first);
+}
+
 void
 task_reader_begin(TaskReader *reader, const ScanTask *task)
+{
+	task_reader_begin_range(reader, task, 0, INT64_MAX);
+}
+
+void
+task_reader_begin_range(TaskReader *reader, const ScanTask *task,
+						int64_t from, int64_t to)
 {
 	LakeFrame	frame;
 
@@ -270,10 +298,7 @@ task_reader_begin(TaskReader *reader, const ScanTask *task)
 					  &reader->deletes);
 	begin_columns(reader);
 	begin_parquet(reader);
-	reader->next_row_group = 0;
-	reader->group_rows = reader->group_done = 0;
-	reader->counters.row_groups_total += (uint64_t)
-		parquet_file_row_groups(reader->schema->parquet);
+	begin_row_groups(reader, from, to);
 	lake_frame_pop(&frame);
 }
 
@@ -311,7 +336,7 @@ next_row_group(TaskReader *reader)
 {
 	const ParquetFile *parquet = reader->schema->parquet;
 
-	while (reader->next_row_group < parquet_file_row_groups(parquet))
+	while (reader->next_row_group < reader->end_row_group)
 	{
 		lake_check_interrupts();
 		reader->row_group = reader->next_row_group++;

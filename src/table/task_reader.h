@@ -56,10 +56,11 @@ extern TaskReader *task_reader_create(LakeArena *arena,
 extern void task_reader_begin(TaskReader *reader, const ScanTask *task);
 
 /*
- * The same for those row groups only whose first data page starts in the byte
- * range [from, to) of the file: ranges that do not overlap and together cover
- * the file read each row once, so that workers can share a file without having
- * seen its footer.
+ * The same for those row groups only whose first page starts in the byte range
+ * [from, to) of the file: ranges that do not overlap and together cover the
+ * file read each row once, so that workers can share a file without having seen
+ * its footer.  The counters count what is in the range.  The last range should
+ * end at INT64_MAX, since what a manifest says of a file's size may be wrong.
  */
 extern void task_reader_begin_range(TaskReader *reader, const ScanTask *task,
 									int64_t from, int64_t to);
