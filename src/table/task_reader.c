@@ -57,6 +57,7 @@ struct TaskReader
 	int64_t		group_rows;
 	int64_t		group_first;	/* position of its first row */
 	int64_t		group_done;		/* rows given in batches */
+	bool		group_is_read;	/* some column of it was decoded */
 
 	/* of the current batch */
 	int64_t		batch_start;	/* in the row group */
@@ -345,6 +346,7 @@ next_row_group(TaskReader *reader)
 		reader->group_first = parquet_row_group_first_row(parquet,
 														  reader->row_group);
 		reader->group_done = 0;
+		reader->group_is_read = false;
 		if (reader->group_rows <= 0)
 			continue;
 		if (reader->options.predicate != NULL)
@@ -374,8 +376,13 @@ static const LakeVector *
 load_column(TaskReader *reader, ReaderColumn *column)
 {
 	if (column->vector == NULL)
+	{
+		if (!reader->group_is_read)
+			reader->counters.row_groups_read++;
+		reader->group_is_read = true;
 		reader_column_load(column, reader->parquet, reader->group_first,
 						   reader->batch_start, reader->batch_rows);
+	}
 	return column->vector;
 }
 

@@ -40,6 +40,7 @@ typedef struct TaskReaderOptions
 typedef struct TaskReaderCounters
 {
 	uint64_t	row_groups_total;
+	uint64_t	row_groups_read;	/* of which some column was decoded */
 	uint64_t	row_groups_skipped;
 	uint64_t	row_groups_skipped_by_bloom;	/* some of the former */
 	uint64_t	pages_skipped;	/* of columns that were read */
