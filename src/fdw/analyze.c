@@ -1,46 +1,74 @@
 /*
  * ANALYZE: a sample of rows, so that the planner has more to go by than bounds.
  *
- * Rows are drawn from whole files, in random order of files, until enough rows
- * have passed: small tables are read in full, of large ones a part.  Columns
- * are decoded where a batch has a row of the sample.
+ * The table's rows, as the manifests count them, are cut into strata of equal
+ * length, and a window at a random place of each is read: whole tables where
+ * they are small, else some dozens of windows over all files.  A window is wide
+ * and few of its rows are taken, because rows that lie side by side are often
+ * alike, and n_distinct is estimated by how seldom values repeat.
+ *
+ * The sample is in the order of files and rows: core takes the correlation from
+ * it.
  */
 #include "fdw/fdw.h"
 
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "common/int.h"
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
 #include "utils/snapmgr.h"
 
-/* rows that pass, for one row of the sample; beyond them files are left out */
+/* rows that pass, for one row of the sample; beyond them windows are cut */
 #define ROWS_PER_SAMPLE_ROW 100
+#define MAX_WINDOWS 64
+/* what files without a count are taken to have a row */
+#define BYTES_PER_UNKNOWN_ROW 100
 /* memory for the sample; larger rows make it smaller */
 #define SAMPLE_BYTES_MAX ((Size) 256 << 20)
 
+/* consecutive rows of the table, [first, end), some of which are drawn */
+typedef struct Window
+{
+	int64		first;
+	int64		end;
+	int64		wanted;			/* of those that are still ahead */
+} Window;
+
 typedef struct Sample
 {
+	Relation	rel;
 	LakeRelation *relation;
-	TupleDesc	desc;
 	TaskReader *reader;
 	int			column_count;
 	ScanColumn *columns;
 	MemoryContext row_context;	/* Datums of one batch */
+	pg_prng_state random;
 
-	HeapTuple  *rows;			/* in the caller's context */
-	int			target;			/* room in rows */
+	int			window_count;
+	Window	   *windows;
+	int			next_window;	/* those before are done */
+
+	MemoryContext tuple_context;	/* the caller's */
+	HeapTuple  *rows;
+	int			capacity;		/* of rows */
 	int			count;
 	Size		bytes;			/* of rows */
-	double		seen;			/* live rows so far */
-	double		skip;			/* rows to pass over; < 0: draw anew */
-	ReservoirStateData state;
+	int			thinning;		/* only one of so many drawn rows is kept */
+	uint64		drawn;
 
-	/* of the current batch: rows chosen, and where they go */
+	/* of the current batch */
 	uint32		chosen_count;
 	uint32		chosen[BATCH_MAX_ROWS];
-	int			places[BATCH_MAX_ROWS];
+
+	/* what was read */
+	int			files;
+	uint64		bytes_before;	/* of the store */
+	double		rows_read;		/* of windows, deleted ones too */
+	double		rows_live;		/* those that are not deleted */
 } Sample;
 
 static void
@@ -75,35 +103,101 @@ create_columns(Sample *sample)
 										sample->column_count, NULL);
 }
 
-/* Algorithm R while there is room, Vitter's skips afterwards */
-static void
-choose_rows(Sample *sample, const LakeBatch *batch)
-{
-	sample->chosen_count = 0;
-	for (uint32 i = 0; i < batch->selected_count; i++)
-	{
-		int			place = -1;
+/* ---- which rows ---- */
 
-		if (sample->count < sample->target)
-			place = sample->count++;
-		else
-		{
-			if (sample->skip < 0)
-				sample->skip = reservoir_get_next_S(&sample->state,
-													sample->seen,
-													sample->target);
-			if (sample->skip <= 0)
-				place = sample->target *
-					sampler_random_fract(&sample->state.randstate);
-			sample->skip -= 1;
-		}
-		sample->seen += 1;
-		if (place < 0)
-			continue;
-		sample->chosen[sample->chosen_count] = batch->selection[i];
-		sample->places[sample->chosen_count++] = place;
+/* rows of a file, deleted ones too */
+static int64
+task_rows(const ScanTask *task)
+{
+	if (task->record_count >= 0)
+		return task->record_count;
+	return Max(task->size, 0) / BYTES_PER_UNKNOWN_ROW + 1;
+}
+
+static double
+random_fraction(Sample *sample)
+{
+	return sampler_random_fract(&sample->random);
+}
+
+/*
+ * Windows over so many rows, of which live are not deleted.  More rows are
+ * drawn than there is room for, by as many as are deleted.
+ */
+static void
+create_windows(Sample *sample, int64 rows, double live)
+{
+	double		enough = (double) sample->capacity * ROWS_PER_SAMPLE_ROW;
+	double		wanted = sample->capacity;
+	int			count = rows > enough ? MAX_WINDOWS : 1;
+
+	if (live > 0 && live < rows)
+		wanted = Min(wanted * (rows / live), (double) rows);
+	sample->window_count = count;
+	sample->windows = palloc(sizeof(Window) * count);
+	for (int i = 0; i < count; i++)
+	{
+		Window	   *window = &sample->windows[i];
+		int64		first = (int64) ((double) rows / count * i);
+		int64		end = (int64) ((double) rows / count * (i + 1));
+		int64		length = (int64) ceil(Min(enough, (double) rows) / count);
+
+		if (i == count - 1)
+			end = rows;
+		length = Min(length, end - first);
+		window->first = first + (int64)
+			(random_fraction(sample) * (double) (end - first - length + 1));
+		window->end = window->first + length;
+		sample->rows_read += (double) length;
+		window->wanted = (int64) (wanted * (i + 1) / count) -
+			(int64) (wanted * i / count);
 	}
 }
+
+/*
+ * Draws rows of the batch, whose first is row number start of the table.  Each
+ * row of a window has the same chance (Knuth's algorithm S); a deleted one that
+ * is drawn is not in the sample.
+ */
+static void
+choose_rows(Sample *sample, const LakeBatch *batch, int64 start)
+{
+	int64		end = start + batch->row_count;
+	uint32		selected = 0;
+
+	sample->chosen_count = 0;
+	while (sample->next_window < sample->window_count)
+	{
+		Window	   *window = &sample->windows[sample->next_window];
+		int64		stop = Min(window->end, end);
+
+		for (int64 row = Max(window->first, start); row < stop; row++)
+		{
+			uint32		i = (uint32) (row - start);
+
+			while (selected < batch->selected_count &&
+				   batch->selection[selected] < i)
+				selected++;
+			window->first = row + 1;
+			if (selected < batch->selected_count &&
+				batch->selection[selected] == i)
+				sample->rows_live += 1;
+			if (random_fraction(sample) * (double) (window->end - row) >=
+				(double) window->wanted)
+				continue;
+			window->wanted--;
+			if (selected < batch->selected_count &&
+				batch->selection[selected] == i &&
+				sample->drawn++ % sample->thinning == 0)
+				sample->chosen[sample->chosen_count++] = i;
+		}
+		if (window->end > end)
+			break;
+		sample->next_window++;
+	}
+}
+
+/* ---- keeping them ---- */
 
 /* the first of the chosen rows from first on that fit into memory at once */
 static uint32
@@ -130,43 +224,42 @@ convert_rows(Sample *sample, uint32 first)
 }
 
 /*
- * Makes the sample smaller while its rows take too much memory.  That the last
- * of the current batch's rows go first is no bias to speak of.
+ * Makes room: every second row goes, and of the rows to come as well.  A sample
+ * of one row stays, however large that is.
  */
 static void
-drop_rows(Sample *sample)
+thin_out(Sample *sample)
 {
-	if (sample->bytes <= SAMPLE_BYTES_MAX)
-		return;
-	while (sample->bytes > SAMPLE_BYTES_MAX && sample->count > 1)
-	{
-		HeapTuple  *last = &sample->rows[--sample->count];
+	int			kept = 0;
 
-		if (*last == NULL)
-			continue;			/* was to come later in this batch */
-		sample->bytes -= (*last)->t_len;
-		heap_freetuple(*last);
-		*last = NULL;
+	for (int i = 0; i < sample->count; i++)
+	{
+		if (i % 2 == 0)
+			sample->rows[kept++] = sample->rows[i];
+		else
+		{
+			sample->bytes -= sample->rows[i]->t_len;
+			heap_freetuple(sample->rows[i]);
+		}
 	}
-	sample->target = sample->count;
-	sample->skip = -1;
-	reservoir_init_selection_state(&sample->state, sample->target);
+	sample->count = kept;
+	sample->thinning *= 2;
 }
 
 static void
-keep_rows(Sample *sample, uint32 first, uint32 count)
+keep_rows(Sample *sample, uint32 count)
 {
-	Datum	   *values = palloc(sizeof(Datum) * sample->desc->natts);
-	bool	   *nulls = palloc(sizeof(bool) * sample->desc->natts);
+	TupleDesc	desc = RelationGetDescr(sample->rel);
+	int			natts = desc->natts;
+	Datum	   *values = palloc(sizeof(Datum) * natts);
+	bool	   *nulls = palloc(sizeof(bool) * natts);
+	MemoryContext old_context = CurrentMemoryContext;
 
-	memset(nulls, true, sizeof(bool) * sample->desc->natts);
+	memset(nulls, true, sizeof(bool) * natts);
 	for (uint32 row = 0; row < count; row++)
 	{
-		int			index = sample->places[first + row];
-		HeapTuple  *place = &sample->rows[index];
+		HeapTuple	tuple;
 
-		if (index >= sample->count)
-			continue;
 		for (int i = 0; i < sample->column_count; i++)
 		{
 			const ScanColumn *column = &sample->columns[i];
@@ -174,91 +267,129 @@ keep_rows(Sample *sample, uint32 first, uint32 count)
 			values[column->attribute] = column->values[row];
 			nulls[column->attribute] = column->nulls[row];
 		}
-		if (*place != NULL)
-		{
-			sample->bytes -= (*place)->t_len;
-			heap_freetuple(*place);
-		}
-		*place = heap_form_tuple(sample->desc, values, nulls);
-		sample->bytes += (*place)->t_len;
-		drop_rows(sample);
+		while (sample->count == sample->capacity ||
+			   (sample->bytes > SAMPLE_BYTES_MAX && sample->count > 1))
+			thin_out(sample);
+		MemoryContextSwitchTo(sample->tuple_context);
+		tuple = heap_form_tuple(desc, values, nulls);
+		MemoryContextSwitchTo(old_context);
+		sample->rows[sample->count++] = tuple;
+		sample->bytes += tuple->t_len;
 	}
 	pfree(values);
 	pfree(nulls);
 }
 
+/* ---- reading ---- */
+
+/* reads what windows have of a file, whose first row is number start */
 static void
-sample_task(Sample *sample, const ScanTask *task)
+sample_task(Sample *sample, const ScanTask *task, int64 start)
 {
 	LakeBatch	batch;
 
 	task_reader_begin(sample->reader, task);
+	sample->files++;
 	while (task_reader_next(sample->reader, &batch))
 	{
 		CHECK_FOR_INTERRUPTS();
-		choose_rows(sample, &batch);
+		choose_rows(sample, &batch, start + batch.first_position);
 		for (uint32 first = 0; first < sample->chosen_count;)
 		{
 			uint32		count = convert_rows(sample, first);
 
-			keep_rows(sample, first, count);
+			keep_rows(sample, count);
 			first += count;
-			/* the rest has been dropped */
-			while (first < sample->chosen_count &&
-				   sample->places[first] >= sample->count)
-				first++;
 		}
+		if (sample->next_window == sample->window_count ||
+			sample->windows[sample->next_window].first >=
+			start + task_rows(task))
+			break;
 	}
 }
 
-/* the order in which to read count tasks */
-static int *
-random_order(Sample *sample, int count)
+static void
+sample_files(Sample *sample, const ScanPlan *plan)
 {
-	int		   *order = palloc(sizeof *order * Max(count, 1));
+	int64		start = 0;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < plan->task_count; i++)
 	{
-		int			other;
+		int64		end = start + task_rows(&plan->tasks[i]);
 
-		other = (i + 1) * sampler_random_fract(&sample->state.randstate);
-		order[i] = order[other];
-		order[other] = i;
+		/* of rows that a file turned out not to have */
+		while (sample->next_window < sample->window_count &&
+			   sample->windows[sample->next_window].end <= start)
+			sample->next_window++;
+		if (sample->next_window < sample->window_count &&
+			sample->windows[sample->next_window].first < end)
+			sample_task(sample, &plan->tasks[i], start);
+		start = end;
 	}
-	return order;
 }
 
 /*
- * Reads files until enough rows have passed; returns the share of the table's
- * rows, deleted ones included, that these files have.
+ * Live rows of the table: counted where all were read, else by the manifests,
+ * which do not know how many rows equality deletes remove.
  */
 static double
-sample_files(Sample *sample, const ScanPlan *plan)
+total_rows(const Sample *sample, const ScanPlan *plan, double rows)
 {
-	int		   *order = random_order(sample, plan->task_count);
-	double		enough = (double) sample->target * ROWS_PER_SAMPLE_ROW;
-	double		read = 0;
-	double		total = 0;
-	int			done = 0;
+	if (sample->window_count == 1)
+		return sample->rows_live;
+	if (plan->has_equality_deletes)
+		return rint(rows * sample->rows_live / sample->rows_read);
+	return Max(rows - (double) plan->rows_deleted, 0);
+}
 
-	while (done < plan->task_count && sample->seen < enough)
-	{
-		const ScanTask *task = &plan->tasks[order[done++]];
+/* what was read of how much: ANALYZE VERBOSE */
+static void
+report(const Sample *sample, const ScanPlan *plan, double rows, int elevel)
+{
+	const TaskReaderCounters *counters = task_reader_counters(sample->reader);
 
-		sample_task(sample, task);
-		read += Max(task->record_count, 0);
-	}
-	if (done == plan->task_count)
-		return 1;
+	ereport(elevel,
+			errmsg("\"%s\": read %d of %d files, %llu of their %llu row groups, %.0f of %.0f rows, %llu of %lld bytes",
+				   RelationGetRelationName(sample->rel), sample->files,
+				   plan->task_count,
+				   (unsigned long long) counters->row_groups_read,
+				   (unsigned long long) counters->row_groups_total,
+				   sample->rows_read, rows,
+				   (unsigned long long) (sample->relation->store->bytes_read -
+										 sample->bytes_before),
+				   (long long) plan->bytes_planned));
+}
+
+static double
+sample_table(Sample *sample, int elevel)
+{
+	const LakeRelation *relation = sample->relation;
+	const ScanPlan *plan;
+	int64		rows = 0;
+	double		live;
+
+	plan = relation->table->format->plan(lake_arena_of(CurrentMemoryContext),
+										 relation->table, relation->store,
+										 relation->snapshot, NULL);
 	for (int i = 0; i < plan->task_count; i++)
-		total += Max(plan->tasks[i].record_count, 0);
-	return total > 0 && read > 0 ? read / total :
-		(double) done / plan->task_count;
+	{
+		if (pg_add_s64_overflow(rows, task_rows(&plan->tasks[i]), &rows))
+			lake_throw(LAKE_ERROR_LIMIT, "the table has too many rows");
+	}
+	if (rows == 0)
+		return 0;
+	live = Max((double) rows - (double) plan->rows_deleted, 0);
+	sample->bytes_before = relation->store->bytes_read;
+	create_columns(sample);
+	create_windows(sample, rows, live);
+	sample_files(sample, plan);
+	report(sample, plan, (double) rows, elevel);
+	return total_rows(sample, plan, (double) rows);
 }
 
 static int
-acquire_sample(Relation relation, int elevel, HeapTuple *rows, int target,
-			   double *total_rows, double *dead_rows)
+acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
+			   double *total, double *dead_rows)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "lake sample",
@@ -266,42 +397,29 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int target,
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	Sample	   *sample = palloc0(sizeof *sample);
 	LakeOpen	how = {.snapshot = GetActiveSnapshot()};
-	double		share = 1;
 	int			count;
 	LakeFrame	frame;
 
-	sample->relation = lake_relation_open(RelationGetRelid(relation), &how);
+	sample->rel = rel;
+	sample->relation = lake_relation_open(RelationGetRelid(rel), &how);
 	lake_frame_push(&frame, "sampling", sample->relation->name);
-	sample->desc = RelationGetDescr(relation);
 	sample->rows = rows;
-	sample->target = target;
-	sample->skip = -1;
-	memset(rows, 0, sizeof *rows * target);
-	reservoir_init_selection_state(&sample->state, target);
+	sample->capacity = target;
+	sample->thinning = 1;
+	sample->tuple_context = old_context;
+	sampler_random_init_state(pg_prng_uint32(&pg_global_prng_state),
+							  &sample->random);
 	sample->row_context = AllocSetContextCreate(context, "lake sample rows",
 												ALLOCSET_DEFAULT_SIZES);
-	if (sample->relation->snapshot != NULL)
-	{
-		const LakeTable *table = sample->relation->table;
-		const ScanPlan *plan;
-
-		create_columns(sample);
-		plan = table->format->plan(lake_arena_of(context), table,
-								   sample->relation->store,
-								   sample->relation->snapshot, NULL);
-		MemoryContextSwitchTo(old_context);
-		share = sample_files(sample, plan);
-	}
+	*total = sample->relation->snapshot == NULL ? 0 :
+		sample_table(sample, elevel);
+	*dead_rows = 0;
 	lake_frame_pop(&frame);
 	MemoryContextSwitchTo(old_context);
-
-	*total_rows = rint(sample->seen / share);
-	*dead_rows = 0;
 	count = sample->count;
 	ereport(elevel,
-			errmsg("\"%s\": %.0f live rows read, %d rows in sample, %.0f estimated total rows",
-				   RelationGetRelationName(relation), sample->seen, count,
-				   *total_rows));
+			errmsg("\"%s\": %d rows in sample, %.0f estimated total rows",
+				   RelationGetRelationName(rel), count, *total));
 	MemoryContextDelete(context);
 	return count;
 }

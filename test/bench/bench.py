@@ -2,7 +2,7 @@
 
     bench.py CACHE_DIRECTORY LAKE_DIRECTORY [part ...]
 
-Parts: q6 count project temp planning metadata memory (all by default).
+Parts: q6 count project temp analyze planning metadata memory (all by default).
 """
 
 import json
@@ -20,8 +20,8 @@ import fastavro
 import psycopg2
 
 CACHE, LAKE = sys.argv[1:3]
-PARTS = sys.argv[3:] or ["q6", "count", "project", "temp", "planning",
-                         "metadata", "memory"]
+PARTS = sys.argv[3:] or ["q6", "count", "project", "temp", "analyze",
+                         "planning", "metadata", "memory"]
 ROWS = int(os.environ.get("ROWS", "6000000"))
 RUNS = int(os.environ.get("RUNS", "7"))
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -181,6 +181,12 @@ def bench_temp(server, _):
 
     a, heap = medians(lambda: fill("lake.snappy"), lambda: fill("heap"))
     show("3 columns into a temp table", a, "heap", heap, "<= 0.75x")
+
+
+def bench_analyze(server, _):
+    a, heap = medians(lambda: server.run("ANALYZE lake.snappy")[0],
+                      lambda: server.run("ANALYZE heap")[0])
+    show("ANALYZE, 16 columns", a, "heap", heap, "<= 2000 ms")
 
 
 def table_metadata(location, snapshots):
@@ -384,7 +390,7 @@ def set_up(server):
                " OPTIONS (catalog 'file', warehouse '%s')" % LAKE)
     server.run("CREATE SCHEMA IF NOT EXISTS lake")
     server.run("IMPORT FOREIGN SCHEMA b FROM SERVER lake INTO lake")
-    if {"q6", "project", "temp"} & set(PARTS):
+    if {"q6", "project", "temp", "analyze"} & set(PARTS):
         server.run("CREATE UNLOGGED TABLE heap AS SELECT * FROM lake.snappy")
         server.run("VACUUM ANALYZE heap")
         server.run("SELECT count(*) FROM heap")
