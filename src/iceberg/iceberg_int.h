@@ -177,6 +177,35 @@ extern const ManifestFile *manifest_list_read(LakeArena *arena,
 											  const LakeSnapshot *snapshot,
 											  size_t *count);
 
+/* ---- manifest_spec.c: whose spec a manifest is of, and its tuples ---- */
+
+typedef struct ManifestSpec
+{
+	const LakePartitionSpec *spec;
+	LakeJson   *header_fields;	/* the header's "partition-spec", or NULL */
+	int		   *slots;			/* of the spec's fields; -1: not in the file */
+} ManifestSpec;
+
+/*
+ * The spec by the list's or the header's id.  One that the table metadata lacks
+ * is taken from the header and lives in spec_arena; CORRUPT when that has none.
+ */
+extern void manifest_spec_find(ManifestSpec *spec, LakeArena *arena,
+							   LakeArena *spec_arena, const LakeTable *table,
+							   const ManifestFile *manifest,
+							   const AvroReader *avro);
+
+/* asks for the values of all fields; CORRUPT when the tuples lack one */
+extern void manifest_spec_project(ManifestSpec *spec, LakeArena *arena,
+								  AvroReader *avro);
+
+/* a partition value of the record in slots; NULL when it is NULL or void */
+extern const AvroSlot *manifest_spec_slot(const ManifestSpec *spec,
+										  const AvroSlot *slots, int field);
+
+/* does the header say "content": "deletes"? */
+extern bool manifest_spec_says_deletes(const AvroReader *avro);
+
 /* ---- manifest.c ---- */
 
 typedef enum FileContent

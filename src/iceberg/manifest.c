@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "base/json.h"
 #include "base/text.h"
 
 typedef enum EntryField
@@ -34,7 +33,6 @@ typedef enum EntryField
 } EntryField;
 
 #define DATA_FILE_ID 2
-#define PARTITION_ID 102
 
 static const struct
 {
@@ -99,161 +97,18 @@ typedef struct ColumnSlots
 struct ManifestReader
 {
 	const ManifestFile *manifest;
-	const LakePartitionSpec *spec;
+	ManifestSpec spec;
 	AvroReader *avro;
 	const AvroSlot *slots;		/* of the current entry */
 	bool		has_deletes;	/* as the list or the header says */
 	int64_t		next_row_id;	/* -1: the manifest has none */
 	int			fields[ENTRY_FIELD_COUNT];
-	int		   *partition;		/* a slot for each field of the spec, or -1 */
 	int			path_bounds[2]; /* of delete manifests, else -1 */
 	int			column_count;
 	ColumnSlots *columns;
 };
 
 /* ---- opening ---- */
-
-/* the header's "partition-spec", a JSON array of fields; NULL if absent */
-static LakeJson *
-header_spec_fields(LakeArena *arena, const AvroReader *avro)
-{
-	LakeBytes	text;
-
-	if (!avro_reader_header(avro, "partition-spec", &text) || text.len == 0)
-		return NULL;
-	return json_parse(arena, text, "partition-spec");
-}
-
-static int32_t
-header_spec_id(const AvroReader *avro)
-{
-	LakeBytes	text;
-	int64_t		id;
-
-	/* writers of v1 left it out when there was one spec only */
-	if (!avro_reader_header(avro, "partition-spec-id", &text))
-		return 0;
-	if (!json_scan_int64(text, &id) || id < INT32_MIN || id > INT32_MAX)
-		lake_throw(LAKE_ERROR_CORRUPT,
-				   "\"partition-spec-id\" in the header is no integer");
-	return (int32_t) id;
-}
-
-static bool
-header_says_deletes(const AvroReader *avro)
-{
-	static const char deletes[] = "deletes";
-	LakeBytes	text;
-
-	return avro_reader_header(avro, "content", &text) &&
-		text.len == sizeof deletes - 1 &&
-		memcmp(text.data, deletes, text.len) == 0;
-}
-
-static const LakePartitionSpec *
-find_spec(LakeArena *spec_arena, const LakeTable *table,
-		  const ManifestFile *manifest, const AvroReader *avro,
-		  LakeJson *header_fields)
-{
-	int32_t		id = manifest->spec_id;
-	const LakePartitionSpec *known;
-	LakePartitionSpec *spec;
-
-	if (id == -1)
-		id = header_spec_id(avro);
-	known = iceberg_find_spec(table, id);
-	if (known != NULL)
-		return known;
-	if (header_fields == NULL)
-		lake_throw(LAKE_ERROR_CORRUPT,
-				   "partition spec %d is neither in the table metadata nor "
-				   "in the manifest's header", id);
-	spec = lake_alloc(spec_arena, sizeof *spec);
-	partition_spec_parse(spec_arena, header_fields, id, table, spec);
-	return spec;
-}
-
-/*
- * Where the tuple has a field that cannot be found by id, as in v1: its
- * position in the spec that the manifest was written with.
- */
-static int
-header_position(LakeJson *header_fields, const PartitionField *field,
-				int position)
-{
-	size_t		count;
-
-	if (header_fields == NULL)
-		return position;
-	count = json_array_length(header_fields, "partition-spec");
-	for (size_t i = 0; i < count; i++)
-	{
-		LakeJson   *json = json_array_at(header_fields, i);
-		int32_t		source_id;
-
-		if (json_find_int32(json, "source-id", &source_id) &&
-			source_id == field->source_id &&
-			strcmp(json_get_string(json, "transform"),
-				   field->transform.text) == 0)
-			return (int) i;
-	}
-	return position;
-}
-
-static const int32_t tuple_path[] = {DATA_FILE_ID, PARTITION_ID};
-
-/* where the tuple has a field; -1 if nowhere */
-static int
-tuple_position(const ManifestReader *reader, LakeJson *header_fields, int i)
-{
-	const PartitionField *field = &reader->spec->fields[i];
-	int			written = avro_reader_record_fields(reader->avro, tuple_path,
-													2);
-	bool		has_ids = false;
-	int			position;
-
-	for (position = 0; position < written; position++)
-	{
-		int32_t		id = avro_reader_record_field_id(reader->avro, tuple_path,
-													 2, position);
-
-		if (id == field->field_id)
-			return position;
-		has_ids |= id != -1;
-	}
-	if (has_ids)
-		return -1;
-	position = header_position(header_fields, field, i);
-	return position < written ? position : -1;
-}
-
-static void
-project_partition(LakeArena *arena, ManifestReader *reader,
-				  LakeJson *header_fields)
-{
-	const LakePartitionSpec *spec = reader->spec;
-
-	reader->partition = lake_alloc_array(arena, (size_t) spec->field_count,
-										 sizeof(int));
-	for (int i = 0; i < spec->field_count; i++)
-	{
-		const PartitionField *field = &spec->fields[i];
-		int			position = tuple_position(reader, header_fields, i);
-
-		lake_check_interrupts();
-		reader->partition[i] = -1;
-		if (position >= 0)
-			reader->partition[i] =
-				avro_reader_project_position(reader->avro, tuple_path, 2,
-											 position);
-		/* taking it as NULL would prune files that have it */
-		else if (field->result_type != NULL &&
-				 field->transform.kind != TRANSFORM_VOID)
-			lake_throw(LAKE_ERROR_CORRUPT,
-					   "partition tuples lack the field \"%s\" of partition "
-					   "spec %d", field->name, spec->id);
-	}
-}
 
 static int
 project_map(ManifestReader *reader, StatisticsMap map, int32_t field_id)
@@ -291,24 +146,22 @@ manifest_reader_open(LakeArena *arena, LakeArena *spec_arena,
 					 const BoundsColumn *columns, int column_count)
 {
 	ManifestReader *reader = lake_alloc(arena, sizeof *reader);
-	LakeJson   *header_fields;
 
 	reader->manifest = manifest;
 	reader->next_row_id = manifest->first_row_id;
 	reader->avro = avro_field_open(arena, store, manifest->path, "manifest");
-	header_fields = header_spec_fields(arena, reader->avro);
-	reader->spec = find_spec(spec_arena, table, manifest, reader->avro,
-							 header_fields);
+	manifest_spec_find(&reader->spec, arena, spec_arena, table, manifest,
+					   reader->avro);
 	for (int i = 0; i < ENTRY_FIELD_COUNT; i++)
 		reader->fields[i] = avro_reader_project(reader->avro,
 												entry_fields[i].path,
 												entry_fields[i].depth);
-	project_partition(arena, reader, header_fields);
+	manifest_spec_project(&reader->spec, arena, reader->avro);
 	project_columns(arena, reader, columns, column_count);
 	reader->path_bounds[0] = -1;
 	reader->path_bounds[1] = -1;
 	reader->has_deletes = manifest->has_deletes ||
-		header_says_deletes(reader->avro);
+		manifest_spec_says_deletes(reader->avro);
 	if (reader->has_deletes)
 	{
 		reader->path_bounds[0] = project_map(reader, MAP_LOWER_BOUNDS,
@@ -322,7 +175,7 @@ manifest_reader_open(LakeArena *arena, LakeArena *spec_arena,
 const LakePartitionSpec *
 manifest_reader_spec(const ManifestReader *reader)
 {
-	return reader->spec;
+	return reader->spec.spec;
 }
 
 /* ---- entries ---- */
@@ -474,38 +327,29 @@ manifest_reader_next(ManifestReader *reader, ManifestEntry *entry)
 
 /* ---- partition tuples ---- */
 
-/* the slot of a partition value; NULL when it is NULL or void */
-static const AvroSlot *
-partition_slot(const ManifestReader *reader, int field)
-{
-	const AvroSlot *slot;
-
-	if (reader->partition[field] < 0 ||
-		reader->spec->fields[field].transform.kind == TRANSFORM_VOID)
-		return NULL;
-	slot = &reader->slots[reader->partition[field]];
-	return slot->kind == AVRO_NULL ? NULL : slot;
-}
-
 void
 manifest_reader_partition_key(const ManifestReader *reader, LakeBuffer *key)
 {
-	buffer_append(key, &reader->spec->id, sizeof reader->spec->id);
-	for (int i = 0; i < reader->spec->field_count; i++)
-		partition_value_key(&reader->spec->fields[i],
-							partition_slot(reader, i), key);
+	const LakePartitionSpec *spec = reader->spec.spec;
+
+	buffer_append(key, &spec->id, sizeof spec->id);
+	for (int i = 0; i < spec->field_count; i++)
+		partition_value_key(&spec->fields[i],
+							manifest_spec_slot(&reader->spec, reader->slots,
+											   i), key);
 }
 
 LakeValue *
 manifest_reader_partition(const ManifestReader *reader, LakeArena *arena)
 {
-	const LakePartitionSpec *spec = reader->spec;
+	const LakePartitionSpec *spec = reader->spec.spec;
 	LakeValue  *values = lake_alloc_array(arena, (size_t) spec->field_count,
 										  sizeof *values);
 
 	for (int i = 0; i < spec->field_count; i++)
 		partition_value_read(arena, &spec->fields[i],
-							 partition_slot(reader, i), &values[i]);
+							 manifest_spec_slot(&reader->spec, reader->slots,
+												i), &values[i]);
 	return values;
 }
 
