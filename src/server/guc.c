@@ -18,13 +18,24 @@ typedef struct LakeSetting
 	const char *name;
 	const char *summary;
 	const char *detail;
-	bool	   *bool_value;		/* exactly one of the two is set */
+	bool	   *bool_value;		/* exactly one of the three is set */
 	int		   *int_value;
+	char	  **string_value;
 	int			max;
 	int			flags;
 } LakeSetting;
 
 static const LakeSetting settings[] = {
+	{
+		/*
+		 * Any text is accepted: a check hook's refusal of what was set before
+		 * the library was loaded would leave the default, today's data.
+		 */
+		.name = "lakefdw.as_of",
+		.summary = "Sets the time whose versions of lake tables are read.",
+		.detail = "A timestamptz literal or milliseconds since 1970; empty: the newest. lake.at() and options of a table go before it.",
+		.string_value = &lake_as_of
+	},
 	{
 		.name = "lakefdw.metadata_cache",
 		.summary = "Sets the memory that parsed table metadata may keep in this session.",
@@ -53,6 +64,11 @@ guc_define(void)
 									 s->bool_value, *s->bool_value,
 									 PGC_USERSET, s->flags,
 									 NULL, NULL, NULL);
+		else if (s->string_value != NULL)
+			DefineCustomStringVariable(s->name, s->summary, s->detail,
+									   s->string_value, *s->string_value,
+									   PGC_USERSET, s->flags,
+									   NULL, NULL, NULL);
 		else
 			DefineCustomIntVariable(s->name, s->summary, s->detail,
 									s->int_value, *s->int_value, 0, s->max,

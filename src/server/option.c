@@ -110,6 +110,22 @@ check_field_id(const char *name, const char *value)
 						 LAKE_MAX_USER_FIELD_ID)));
 }
 
+static void
+check_snapshot_id(const char *name, const char *value)
+{
+	LakeSelector selector;
+
+	selector_parse_snapshot(&selector, value);
+}
+
+static void
+check_time(const char *name, const char *value)
+{
+	LakeSelector selector;
+
+	selector_parse_time(&selector, value);
+}
+
 static const LakeOption lake_options[] = {
 	{"catalog", ForeignServerRelationId, NULL, "hosted|file|rest"},
 	{"warehouse", ForeignServerRelationId, check_location, NULL},
@@ -120,6 +136,9 @@ static const LakeOption lake_options[] = {
 	{"table", ForeignTableRelationId, check_not_empty, NULL},
 	{"metadata_location", ForeignTableRelationId, check_location, NULL},
 	{"path_map", ForeignTableRelationId, check_path_map, NULL},
+	{"snapshot_id", ForeignTableRelationId, check_snapshot_id, NULL},
+	{"as_of_timestamp", ForeignTableRelationId, check_time, NULL},
+	{"ref", ForeignTableRelationId, check_not_empty, NULL},
 	{"column_name", AttributeRelationId, check_not_empty, NULL},
 	{"field_id", AttributeRelationId, check_field_id, NULL},
 };
@@ -267,13 +286,46 @@ find_value(List *options, const char *name)
 	return NULL;
 }
 
+void
+options_get_selector(List *options, LakeSelector *selector)
+{
+	const char *names[] = {"snapshot_id", "as_of_timestamp", "ref"};
+	const char *values[lengthof(names)];
+	int			first = -1;
+
+	memset(selector, 0, sizeof *selector);
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		values[i] = find_value(options, names[i]);
+		if (values[i] == NULL)
+			continue;
+		if (first >= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("options \"%s\" and \"%s\" exclude each other",
+							names[first], names[i])));
+		first = i;
+	}
+	if (first == 0)
+		selector_parse_snapshot(selector, values[0]);
+	else if (first == 1)
+		selector_parse_time(selector, values[1]);
+	else if (first == 2)
+	{
+		selector->kind = LAKE_SELECT_REF;
+		selector->ref = values[2];
+	}
+}
+
 static void
 check_options(List *options, Oid catalog)
 {
+	LakeSelector selector;
 	ListCell   *cell;
 
 	foreach(cell, options)
 		check_option(lfirst_node(DefElem, cell), catalog);
+	options_get_selector(options, &selector);
 
 	if (catalog == ForeignTableRelationId &&
 		find_value(options, "metadata_location") == NULL &&
@@ -332,7 +384,7 @@ options_get_table(Oid relid, LakeTableOptions *options)
 {
 	List	   *list = GetForeignTable(relid)->options;
 
-	memset(&options->selector, 0, sizeof options->selector);
+	options_get_selector(list, &options->selector);
 	options->name_space = find_value(list, "namespace");
 	options->table = find_value(list, "table");
 	options->metadata_location = find_value(list, "metadata_location");

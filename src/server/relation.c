@@ -324,38 +324,107 @@ throw_no_field(const LakeSchema *schema, const char *attribute,
 					 name_from_lake(match.best))));
 }
 
-/* by field id, else by column_name, else by the attribute's own name */
-static const LakeField *
-bind_column(const LakeSchema *schema, Oid relid, const char *relation_name,
-			Form_pg_attribute attribute)
+/* where columns are looked for */
+typedef struct ColumnScope
 {
-	const LakeField *field = NULL;
-	const char *wanted;
-	int32		field_id;
+	const LakeTable *table;
+	const char *relation_name;
+	const LakeSchema *declared; /* that the foreign table was made by */
+	const LakeSchema *read;		/* the version's */
+	bool		in_history;		/* then in what else the table ever had */
+} ColumnScope;
 
-	options_get_column(relid, attribute->attnum, &wanted, &field_id);
-	if (field_id >= 0)
-		field = find_by_id(schema, field_id);
-	else
-	{
-		bool		is_own_name = wanted == NULL;
+/* how a column is looked for */
+typedef struct ColumnKey
+{
+	int32		field_id;		/* -1: by name */
+	const char *name;
+	bool		is_own_name;	/* the attribute's: PostgreSQL folded it */
+} ColumnKey;
 
-		if (is_own_name)
-			wanted = name_to_lake(NameStr(attribute->attname));
-		field = lake_schema_find_name(schema, wanted);
-		if (field == NULL)
-			field = find_reserved(wanted);
-		if (field == NULL && is_own_name && !has_upper_case(wanted))
-			field = find_folded(schema, wanted, relation_name);
-	}
+static const LakeField *
+find_field(const ColumnScope *scope, const LakeSchema *schema,
+		   const ColumnKey *key)
+{
+	const LakeField *field;
+
+	if (key->field_id >= 0)
+		return find_by_id(schema, key->field_id);
+	field = lake_schema_find_name(schema, key->name);
 	if (field == NULL)
-		throw_no_field(schema, NameStr(attribute->attname), wanted, field_id,
-					   relation_name);
+		field = find_reserved(key->name);
+	if (field == NULL && key->is_own_name && !has_upper_case(key->name))
+		field = find_folded(schema, key->name, scope->relation_name);
 	return field;
 }
 
+/*
+ * The newest field that the key means.  A column that the lake dropped has no
+ * values in versions from before it was added, which is no reason to refuse
+ * them: so old versions search the table's whole history.
+ */
+static const LakeField *
+search_field(const ColumnScope *scope, const ColumnKey *key)
+{
+	const LakeField *field = find_field(scope, scope->declared, key);
+
+	if (field == NULL && scope->read != scope->declared)
+		field = find_field(scope, scope->read, key);
+	if (!scope->in_history)
+		return field;
+	for (int i = scope->table->schema_count - 1; field == NULL && i >= 0; i--)
+		field = find_field(scope, scope->table->schemas[i], key);
+	return field;
+}
+
+/*
+ * The field as the youngest of the schemas has it: types only widen, so that
+ * all files of the version can be read as that one.
+ */
+static const LakeField *
+widest_field(const ColumnScope *scope, const LakeField *field)
+{
+	const LakeSchema *schemas[] = {
+		scope->declared, scope->read, scope->table->schema
+	};
+	int32		youngest = -1;
+	const LakeField *widest = field;
+
+	if (scope->declared == scope->read && scope->read == scope->table->schema)
+		return field;
+	for (int i = 0; i < lengthof(schemas); i++)
+	{
+		const LakeField *other = find_by_id(schemas[i], field->id);
+
+		if (other == NULL || schemas[i]->id <= youngest)
+			continue;
+		youngest = schemas[i]->id;
+		widest = other;
+	}
+	return widest;
+}
+
+/* by field id, else by column_name, else by the attribute's own name */
+static const LakeField *
+bind_column(const ColumnScope *scope, Oid relid, Form_pg_attribute attribute)
+{
+	ColumnKey	key;
+	const LakeField *field;
+
+	options_get_column(relid, attribute->attnum, &key.name, &key.field_id);
+	key.is_own_name = key.name == NULL;
+	if (key.is_own_name)
+		key.name = name_to_lake(NameStr(attribute->attname));
+	field = search_field(scope, &key);
+	if (field == NULL)
+		throw_no_field(scope->declared, NameStr(attribute->attname), key.name,
+					   key.field_id, scope->relation_name);
+	return widest_field(scope, field);
+}
+
 static void
-bind_columns(LakeRelation *relation, TupleDesc descriptor)
+bind_columns(LakeRelation *relation, const ColumnScope *scope,
+			 TupleDesc descriptor)
 {
 	relation->column_count = descriptor->natts;
 	relation->columns = palloc0(sizeof(LakeColumn) * descriptor->natts);
@@ -371,9 +440,40 @@ bind_columns(LakeRelation *relation, TupleDesc descriptor)
 		column->type_oid = attribute->atttypid;
 		column->typmod = attribute->atttypmod;
 		column->collation = attribute->attcollation;
-		column->field = bind_column(relation->schema, relation->relid,
-									relation->name, attribute);
+		column->field = bind_column(scope, relation->relid, attribute);
 	}
+}
+
+/* a query's lake.at, the table's options, the session's settings */
+static void
+choose_selector(LakeSelector *selector, const LakeOpen *how,
+				const LakeTableOptions *options)
+{
+	if (how->selector != NULL)
+	{
+		*selector = *how->selector;
+		if (selector->ref != NULL)
+			selector->ref = pstrdup(selector->ref);
+	}
+	else if (options->selector.kind != LAKE_SELECT_CURRENT)
+		*selector = options->selector;
+	else if (!selector_of_settings(selector))
+		selector->kind = LAKE_SELECT_CURRENT;
+}
+
+static LakeVersion
+resolve(const LakeTable *table, const LakeSelector *selector)
+{
+	return table->format->resolve(lake_arena_of(CurrentMemoryContext), table,
+								  selector);
+}
+
+const LakeSchema *
+lake_table_schema(const LakeTable *table, const LakeTableOptions *options)
+{
+	if (options->selector.kind == LAKE_SELECT_CURRENT)
+		return table->schema;
+	return resolve(table, &options->selector).schema;
 }
 
 LakeRelation *
@@ -382,6 +482,7 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 	LakeRelation *relation = palloc0(sizeof *relation);
 	Relation	rel = table_open(relid, NoLock);
 	LakeTableOptions options;
+	ColumnScope scope;
 	LakeVersion version;
 	LakeFrame	frame;
 
@@ -391,18 +492,19 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 							  RelationGetRelationName(rel));
 	lake_frame_push(&frame, "opening foreign table", relation->name);
 	options_get_table(relid, &options);
+	choose_selector(&relation->selector, how, &options);
 	relation->table = open_table(GetForeignServerIdByRelId(relid), &options,
 								 rel->rd_rel->relowner, how,
 								 &relation->store);
-	if (how->selector != NULL)
-		relation->selector = *how->selector;
-	version = relation->table->format->resolve(
-											   lake_arena_of(CurrentMemoryContext),
-											   relation->table,
-											   &relation->selector);
+	version = resolve(relation->table, &relation->selector);
 	relation->snapshot = version.snapshot;
 	relation->schema = version.schema;
-	bind_columns(relation, RelationGetDescr(rel));
+	scope.table = relation->table;
+	scope.relation_name = relation->name;
+	scope.declared = lake_table_schema(relation->table, &options);
+	scope.read = version.schema;
+	scope.in_history = !version.is_branch;
+	bind_columns(relation, &scope, RelationGetDescr(rel));
 	lake_frame_pop(&frame);
 	table_close(rel, NoLock);
 	return relation;

@@ -131,6 +131,12 @@ typedef struct LakeTableOptions
 extern void options_get_server(Oid server_oid, LakeServerOptions *options);
 extern void options_get_table(Oid relid, LakeTableOptions *options);
 
+/*
+ * The version that DefElems named snapshot_id, as_of_timestamp or ref ask for;
+ * throws 22023 for two of them, and as selector.c does for their values.
+ */
+extern void options_get_selector(List *options, LakeSelector *selector);
+
 /* column_name (NULL) and field_id (-1) of an attribute */
 extern void options_get_column(Oid relid, AttrNumber attnum,
 							   const char **column_name, int32 *field_id);
@@ -141,6 +147,23 @@ extern bool lake_truncate_nanoseconds;
 extern int	lake_metadata_cache_kb;
 extern char *lake_as_of;		/* text, parsed when it is used; "": unset */
 extern void guc_define(void);
+
+/* ---- selector.c: which version is asked for ---- */
+
+/* the version at a time; throws 22023 for infinity */
+extern void selector_set_time(LakeSelector *selector, TimestampTz time);
+
+/*
+ * The same for a timestamptz literal in the session's time zone, or digits:
+ * milliseconds since 1970.  Throws 22007, 22008, 22023.
+ */
+extern void selector_parse_time(LakeSelector *selector, const char *text);
+
+/* an integer in digits; throws 22P02, 22003 */
+extern void selector_parse_snapshot(LakeSelector *selector, const char *text);
+
+/* what the session's settings ask of tables that nobody else decides on */
+extern bool selector_of_settings(LakeSelector *selector);
 
 /* ---- hosted_catalog.c: tables of the database that are a catalog ---- */
 
@@ -240,12 +263,14 @@ typedef struct LakeOpen
  * Resolves a foreign table to a version of a lake table, checks who may map it
  * and which paths it may read (decisions 1.1-1.4), and binds its columns to
  * fields.  In the current memory context; the parsed metadata is shared through
- * a cache keyed by its immutable location.
+ * a cache keyed by its immutable location.  Without a selector of the caller's,
+ * the foreign table's options decide on the version, then lakefdw.as_of.
  *
  * A column is looked for in the schema that the foreign table was declared by
  * (the current one, or that of the version which its own options name), then in
  * the other of the two: a column that the lake dropped since shows the values
- * of an old version again, and is an error (42703) under the newest.
+ * of an old version again, and is an error (42703) under the newest.  Versions
+ * that are no branch's head look in all of the table's schemas after that.
  */
 extern LakeRelation *lake_relation_open(Oid relid, const LakeOpen *how);
 
@@ -257,6 +282,10 @@ extern LakeRelation *lake_relation_open(Oid relid, const LakeOpen *how);
 extern const LakeTable *lake_table_open(Oid server_oid,
 										const LakeTableOptions *options,
 										Oid role);
+
+/* the schema of the version that the options name, else the current one */
+extern const LakeSchema *lake_table_schema(const LakeTable *table,
+										   const LakeTableOptions *options);
 
 /*
  * A store with the server's path rules (decisions 1.2), for its catalog.
