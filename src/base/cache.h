@@ -18,7 +18,10 @@
 
 typedef struct LakeCache LakeCache;
 
-/* arena owns the cache with all entries */
+/*
+ * arena owns the cache with all entries, and must outlive every holder.  There
+ * is no limit until one is set.
+ */
 extern LakeCache *cache_create(LakeArena *arena);
 
 /* bytes of all entries; gives up the least recently used ones at once */
