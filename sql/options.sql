@@ -43,8 +43,11 @@ SELECT count(id) FROM t;
 ALTER FOREIGN TABLE t ALTER COLUMN id OPTIONS (SET field_id '1');
 SELECT count(id) FROM t;
 
--- catalogs that are known but not there yet are refused by name
-CREATE SERVER hosted FOREIGN DATA WRAPPER lakefdw OPTIONS (warehouse :'lake');
+-- which catalogs there are, and what each needs
+CREATE SERVER hosted FOREIGN DATA WRAPPER lakefdw;
+CREATE SERVER s2 FOREIGN DATA WRAPPER lakefdw OPTIONS (catalog 'file', catalog_schema 'public');
+CREATE SERVER s2 FOREIGN DATA WRAPPER lakefdw OPTIONS (catalog 'file', catalog_name 'lake');
+CREATE SERVER s2 FOREIGN DATA WRAPPER lakefdw OPTIONS (catalog_schema '');
 CREATE SERVER rest FOREIGN DATA WRAPPER lakefdw OPTIONS (catalog 'rest');
 CREATE SERVER nowhere FOREIGN DATA WRAPPER lakefdw OPTIONS (catalog 'file');
 CREATE FOREIGN TABLE t_hosted (id bigint) SERVER hosted OPTIONS (namespace 'shop', "table" 'orders');

@@ -132,6 +132,8 @@ static const LakeOption lake_options[] = {
 	{"allowed_locations", ForeignServerRelationId, check_location_list, NULL},
 	{"path_map", ForeignServerRelationId, check_path_map, NULL},
 	{"mapping", ForeignServerRelationId, NULL, "owner|usage"},
+	{"catalog_schema", ForeignServerRelationId, check_not_empty, NULL},
+	{"catalog_name", ForeignServerRelationId, check_not_empty, NULL},
 	{"namespace", ForeignTableRelationId, check_not_empty, NULL},
 	{"table", ForeignTableRelationId, check_not_empty, NULL},
 	{"metadata_location", ForeignTableRelationId, check_location, NULL},
@@ -317,6 +319,25 @@ options_get_selector(List *options, LakeSelector *selector)
 	}
 }
 
+/* options that say which hosted catalog it is */
+static void
+check_hosted_options(List *options)
+{
+	static const char *const names[] = {"catalog_schema", "catalog_name"};
+	const char *catalog = find_value(options, "catalog");
+
+	if (catalog == NULL || strcmp(catalog, "hosted") == 0)
+		return;
+	for (size_t i = 0; i < lengthof(names); i++)
+	{
+		if (find_value(options, names[i]) != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+					 errmsg("option \"%s\" is for servers with catalog 'hosted', not '%s'",
+							names[i], catalog)));
+	}
+}
+
 static void
 check_options(List *options, Oid catalog)
 {
@@ -326,6 +347,8 @@ check_options(List *options, Oid catalog)
 	foreach(cell, options)
 		check_option(lfirst_node(DefElem, cell), catalog);
 	options_get_selector(options, &selector);
+	if (catalog == ForeignServerRelationId)
+		check_hosted_options(options);
 
 	if (catalog == ForeignTableRelationId &&
 		find_value(options, "metadata_location") == NULL &&
@@ -364,17 +387,23 @@ options_allow_list(LakeArena *arena, LakePathRules *rules, const char *list)
 void
 options_get_server(Oid server_oid, LakeServerOptions *options)
 {
-	List	   *list = GetForeignServer(server_oid)->options;
+	ForeignServer *server = GetForeignServer(server_oid);
+	List	   *list = server->options;
 	const char *mapping = find_value(list, "mapping");
 
+	options->owner = server->owner;
 	options->catalog = find_value(list, "catalog");
 	if (options->catalog == NULL)
 		options->catalog = "hosted";
 	options->warehouse = find_value(list, "warehouse");
 	options->allowed_locations = find_value(list, "allowed_locations");
 	options->path_map = find_value(list, "path_map");
-	options->catalog_schema = "lake";
-	options->catalog_name = "lake";
+	options->catalog_schema = find_value(list, "catalog_schema");
+	if (options->catalog_schema == NULL)
+		options->catalog_schema = "lake";
+	options->catalog_name = find_value(list, "catalog_name");
+	if (options->catalog_name == NULL)
+		options->catalog_name = "lake";
 	options->mapping_by_usage = mapping != NULL &&
 		strcmp(mapping, "usage") == 0;
 }

@@ -97,7 +97,7 @@ drop_former_pins(void)
 
 void
 pin_add(const char *key, Snapshot snapshot,
-				const char *metadata_location)
+		const char *metadata_location)
 {
 	static bool is_registered = false;
 	MemoryContext caller;

@@ -128,16 +128,33 @@ lake_server_store(Oid server_oid, Oid role)
 
 /* ---- which metadata file ---- */
 
+static bool
+is_hosted(const LakeServerOptions *options)
+{
+	return strcmp(options->catalog, "hosted") == 0;
+}
+
 void
 server_check_catalog(const ForeignServer *server,
 					 const LakeServerOptions *options)
 {
+	if (is_hosted(options))
+	{
+		if (options->warehouse == NULL && options->allowed_locations == NULL &&
+			options->path_map == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
+					 errmsg("server \"%s\" may not read any location",
+							server->servername),
+					 errhint("Set its option warehouse or allowed_locations.")));
+		return;
+	}
 	if (strcmp(options->catalog, "file") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("catalog '%s' of server \"%s\" is not supported",
 						options->catalog, server->servername),
-				 errhint("Use a server with catalog 'file', or the foreign table's option metadata_location.")));
+				 errhint("Use a server with catalog 'hosted' or 'file', or the foreign table's option metadata_location.")));
 	if (options->warehouse == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
@@ -146,12 +163,11 @@ server_check_catalog(const ForeignServer *server,
 }
 
 static const char *
-find_in_catalog(const ForeignServer *server, const LakeServerOptions *options,
-				const LakeTableOptions *table, LakeStore *store)
+find_in_files(const LakeServerOptions *options, const LakeTableOptions *table,
+			  LakeStore *store)
 {
 	const char *location;
 
-	server_check_catalog(server, options);
 	location = file_catalog_find(lake_arena_of(CurrentMemoryContext), store,
 								 options->warehouse, table->name_space,
 								 table->table);
@@ -173,6 +189,10 @@ table_key(const LakeServerOptions *server, const LakeTableOptions *table)
 					table->name_space, table->table);
 }
 
+/*
+ * A hosted table's row is read under the snapshot itself, which is pin enough;
+ * of files a memory is kept.
+ */
 static const char *
 find_metadata(const ForeignServer *server, const LakeServerOptions *options,
 			  const LakeTableOptions *table, LakeStore *store,
@@ -185,13 +205,17 @@ find_metadata(const ForeignServer *server, const LakeServerOptions *options,
 		return how->metadata_location;
 	if (table->metadata_location != NULL)
 		return table->metadata_location;
+	server_check_catalog(server, options);
+	if (is_hosted(options))
+		return hosted_catalog_locate(options, table->name_space, table->table,
+									 how->snapshot);
 	if (how->snapshot == NULL)
-		return find_in_catalog(server, options, table, store);
+		return find_in_files(options, table, store);
 	key = table_key(options, table);
 	location = pin_find(key, how->snapshot);
 	if (location == NULL)
 	{
-		location = find_in_catalog(server, options, table, store);
+		location = find_in_files(options, table, store);
 		pin_add(key, how->snapshot, location);
 	}
 	return location;

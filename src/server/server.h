@@ -109,7 +109,8 @@ extern ValueFit value_from_datum(LakeArena *arena, const LakeType *type,
 
 typedef struct LakeServerOptions
 {
-	const char *catalog;		/* "file" */
+	Oid			owner;			/* of the server */
+	const char *catalog;		/* "hosted", "file" */
 	const char *warehouse;		/* NULL: none */
 	const char *allowed_locations;	/* comma list, NULL: none */
 	const char *path_map;
@@ -178,9 +179,10 @@ typedef struct HostedTable
 
 /*
  * The row of a table as the snapshot sees it, an MVCC read that SSI tracks;
- * snapshot NULL: the active one's.  False when there is none.  Needs no grants
- * on the catalog's tables.  Throws 42P01, 42809, 42703 when catalog_schema has
- * no iceberg_tables, or one of another shape (decisions 2.1).
+ * snapshot NULL: the active one's.  False when there is none.  The user needs
+ * no grants on the catalog's tables, the server's owner does (42501).  Throws
+ * 42P01 when catalog_schema has no iceberg_tables; 42809, 42703, 42804, 42P16
+ * when it has one of another shape (decisions 2.1).
  */
 extern bool hosted_catalog_find(const LakeServerOptions *options,
 								const char *name_space, const char *table,
@@ -210,7 +212,7 @@ typedef struct LakePin
 	int64		snapshot_id;	/* -1: an empty table */
 	const char *metadata_location;
 	TimestampTz pinned_at;
-	bool		is_transaction;	/* else a statement's */
+	bool		is_transaction; /* else a statement's */
 } LakePin;
 
 /* LakePin, oldest first, in the current memory context */

@@ -132,6 +132,25 @@ extern DomainCheck *domain_check_create(MemoryContext context, Oid domain);
 extern void domain_check_apply(DomainCheck *check, const Datum *values,
 							   const bool *nulls, uint32 count);
 
+/* ---- hosted_catalog.c ---- */
+
+/*
+ * Throws unless the row is of a table that can be read: 42809 for a view, 0A000
+ * for another type, XX001 when it has no metadata location.
+ */
+extern void hosted_table_check(const LakeServerOptions *options,
+							   const HostedTable *row);
+
+/*
+ * The metadata location of a table as the snapshot (NULL: the active one) sees
+ * it.  Throws as hosted_catalog_find and hosted_table_check do, 42P01 when there
+ * is no such table.
+ */
+extern const char *hosted_catalog_locate(const LakeServerOptions *options,
+										 const char *name_space,
+										 const char *table,
+										 Snapshot snapshot);
+
 /* ---- pin.c ---- */
 
 /*

@@ -1,0 +1,443 @@
+/*
+ * The hosted catalog: tables of this database in the layout of Iceberg's JDBC
+ * catalog, which other engines share (reference: "JDBC catalog").
+ *
+ * A row is read by the key's index under an explicit MVCC snapshot, so lake and
+ * local tables are seen as of one moment and SSI knows of the read.  Neither
+ * the querying user's grants nor row security count here, as they do not for
+ * the files: it is the server's owner who must be allowed to read the catalog.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/stratnum.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "server/server_int.h"
+
+#define TABLES "iceberg_tables"
+#define PROPERTIES "iceberg_namespace_properties"
+
+/* columns of iceberg_tables; the key's come first, in its order */
+enum
+{
+	CATALOG_NAME,
+	TABLE_NAMESPACE,
+	TABLE_NAME,
+	METADATA_LOCATION,
+	PREVIOUS_METADATA_LOCATION,
+	ICEBERG_TYPE,				/* layout V1 only */
+	TABLES_COLUMNS
+};
+
+static const char *const tables_columns[TABLES_COLUMNS] = {
+	"catalog_name", "table_namespace", "table_name", "metadata_location",
+	"previous_metadata_location", "iceberg_type"
+};
+
+/* columns of iceberg_namespace_properties */
+enum
+{
+	PROPERTY_CATALOG_NAME,
+	PROPERTY_NAMESPACE,
+	PROPERTY_KEY,
+	PROPERTY_VALUE,
+	PROPERTIES_COLUMNS
+};
+
+static const char *const properties_columns[PROPERTIES_COLUMNS] = {
+	"catalog_name", "namespace", "property_key", "property_value"
+};
+
+#define KEY_COLUMNS 3
+
+/* one of the two tables, open and of the shape that is expected */
+typedef struct HostedHeap
+{
+	const char *schema;			/* in the database's encoding, as is table */
+	const char *table;
+	Relation	rel;
+	Oid			key_index;
+	bool		index_ok;		/* may the snapshot use it? */
+	AttrNumber	columns[TABLES_COLUMNS];	/* 0: there is none */
+} HostedHeap;
+
+/* ---- the table, found and checked ---- */
+
+/*
+ * Opened by name under a lock that is kept to the end of the transaction, as
+ * that of any table a statement reads.  Not by RangeVarGetRelid, which asks for
+ * the user's rights on the schema.
+ */
+static Relation
+open_heap(const char *schema, const char *table, LOCKMODE lock)
+{
+	for (;;)
+	{
+		Oid			namespace_oid = get_namespace_oid(schema, true);
+		Oid			relid = OidIsValid(namespace_oid) ?
+			get_relname_relid(table, namespace_oid) : InvalidOid;
+		Relation	rel;
+
+		if (!OidIsValid(relid))
+			return NULL;
+		rel = try_relation_open(relid, lock);
+		if (rel == NULL)
+			continue;
+		/* it could have been renamed while we waited for the lock */
+		if (get_relname_relid(table, namespace_oid) == relid)
+			return rel;
+		relation_close(rel, lock);
+	}
+}
+
+static pg_noinline void
+throw_shape(const HostedHeap *heap, int sqlstate, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errmsg("table \"%s.%s\" does not have the layout of an Iceberg JDBC catalog",
+					heap->schema, heap->table),
+			 errdetail_internal("%s", detail)));
+}
+
+static void
+check_kind(const HostedHeap *heap)
+{
+	if (heap->rel->rd_rel->relkind != RELKIND_RELATION)
+		throw_shape(heap, ERRCODE_WRONG_OBJECT_TYPE,
+					"It is not a plain table.");
+	if (heap->rel->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		throw_shape(heap, ERRCODE_WRONG_OBJECT_TYPE,
+					"It is temporary or unlogged.");
+}
+
+static void
+find_columns(HostedHeap *heap, const char *const *names, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		AttrNumber	attnum = get_attnum(RelationGetRelid(heap->rel), names[i]);
+		Oid			type;
+
+		heap->columns[i] = attnum;
+		if (attnum == InvalidAttrNumber)
+		{
+			if (names == tables_columns && i == ICEBERG_TYPE)
+				continue;
+			throw_shape(heap, ERRCODE_UNDEFINED_COLUMN,
+						psprintf("It has no column \"%s\".", names[i]));
+		}
+		type = TupleDescAttr(RelationGetDescr(heap->rel),
+							 attnum - 1)->atttypid;
+		if (type != VARCHAROID && type != TEXTOID)
+			throw_shape(heap, ERRCODE_DATATYPE_MISMATCH,
+						psprintf("Column \"%s\" has type %s, not character varying or text.",
+								 names[i], format_type_be(type)));
+	}
+}
+
+/*
+ * The key must be the layout's: it is what makes rows unique for every engine.
+ * An index that was built after the snapshot may lack rows that only old
+ * snapshots see (indcheckxmin), as the planner knows too.
+ */
+static void
+find_key(HostedHeap *heap, const char *const *names)
+{
+	Relation	index;
+	bool		is_key;
+
+	list_free(RelationGetIndexList(heap->rel));
+	heap->key_index = heap->rel->rd_pkindex;
+	is_key = OidIsValid(heap->key_index);
+	if (is_key)
+	{
+		index = index_open(heap->key_index, AccessShareLock);
+		is_key = index->rd_index->indnkeyatts == KEY_COLUMNS;
+		for (int i = 0; is_key && i < KEY_COLUMNS; i++)
+			is_key = index->rd_index->indkey.values[i] == heap->columns[i];
+		heap->index_ok = !index->rd_index->indcheckxmin ||
+			TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+								  TransactionXmin);
+		index_close(index, NoLock);
+	}
+	if (!is_key)
+		throw_shape(heap, ERRCODE_INVALID_TABLE_DEFINITION,
+					psprintf("Its primary key is not (%s, %s, %s).",
+							 names[0], names[1], names[2]));
+}
+
+/* the server's owner needs the privilege that the engines' role has */
+static void
+check_owner(const HostedHeap *heap, const LakeServerOptions *options,
+			AclMode mode)
+{
+	if (pg_class_aclcheck(RelationGetRelid(heap->rel), options->owner,
+						  mode) == ACLCHECK_OK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("owner \"%s\" of the foreign server may not %s table \"%s.%s\"",
+					GetUserNameFromId(options->owner, false),
+					mode == ACL_SELECT ? "read" : "add rows to",
+					heap->schema, heap->table),
+			 errhint("Grant it %s on the table.",
+					 mode == ACL_SELECT ? "SELECT" : "INSERT")));
+}
+
+/* false if there is no such table */
+static bool
+heap_open_checked(HostedHeap *heap, const LakeServerOptions *options,
+				  const char *table, AclMode mode)
+{
+	bool		is_tables = strcmp(table, TABLES) == 0;
+	const char *const *names = is_tables ? tables_columns : properties_columns;
+
+	memset(heap, 0, sizeof *heap);
+	heap->schema = name_from_lake(options->catalog_schema);
+	heap->table = table;
+	heap->rel = open_heap(heap->schema, table, mode == ACL_SELECT ?
+						  AccessShareLock : RowExclusiveLock);
+	if (heap->rel == NULL)
+		return false;
+	check_kind(heap);
+	check_owner(heap, options, mode);
+	find_columns(heap, names, is_tables ? TABLES_COLUMNS : PROPERTIES_COLUMNS);
+	find_key(heap, names);
+	return true;
+}
+
+static void
+open_tables(HostedHeap *heap, const LakeServerOptions *options, AclMode mode)
+{
+	if (!heap_open_checked(heap, options, TABLES, mode))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("schema \"%s\" has no table \"%s\", so it is no catalog",
+						heap->schema, TABLES),
+				 errhint("Set the server's option catalog_schema to the schema of an Iceberg JDBC catalog.")));
+}
+
+static void
+heap_close(HostedHeap *heap)
+{
+	relation_close(heap->rel, NoLock);
+}
+
+/* ---- rows ---- */
+
+static SysScanDesc
+begin_scan(const HostedHeap *heap, Snapshot snapshot,
+		   const char *const *values, int count)
+{
+	ScanKeyData keys[KEY_COLUMNS];
+
+	for (int i = 0; i < count; i++)
+	{
+		AttrNumber	attnum = heap->columns[i];
+
+		ScanKeyInit(&keys[i], attnum, BTEqualStrategyNumber, F_TEXTEQ,
+					CStringGetTextDatum(name_from_lake(values[i])));
+		keys[i].sk_collation = TupleDescAttr(RelationGetDescr(heap->rel),
+											 attnum - 1)->attcollation;
+	}
+	return systable_beginscan(heap->rel, heap->key_index, heap->index_ok,
+							  snapshot, count, keys);
+}
+
+/* NULL for NULL and for a column that the layout lacks */
+static const char *
+get_text(const HostedHeap *heap, HeapTuple tuple, int column)
+{
+	Datum		datum;
+	bool		is_null = true;
+
+	if (heap->columns[column] != InvalidAttrNumber)
+		datum = heap_getattr(tuple, heap->columns[column],
+							 RelationGetDescr(heap->rel), &is_null);
+	if (is_null)
+		return NULL;
+	return name_to_lake(TextDatumGetCString(datum));
+}
+
+static void
+get_row(const HostedHeap *heap, HeapTuple tuple, HostedTable *row)
+{
+	row->name_space = get_text(heap, tuple, TABLE_NAMESPACE);
+	row->name = get_text(heap, tuple, TABLE_NAME);
+	row->type = get_text(heap, tuple, ICEBERG_TYPE);
+	row->metadata_location = get_text(heap, tuple, METADATA_LOCATION);
+}
+
+bool
+hosted_catalog_find(const LakeServerOptions *options, const char *name_space,
+					const char *table, Snapshot snapshot, HostedTable *row)
+{
+	const char *values[KEY_COLUMNS];
+	HostedHeap	heap;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (snapshot == NULL)
+		snapshot = GetActiveSnapshot();
+	open_tables(&heap, options, ACL_SELECT);
+	values[CATALOG_NAME] = options->catalog_name;
+	values[TABLE_NAMESPACE] = name_space;
+	values[TABLE_NAME] = table;
+	scan = begin_scan(&heap, snapshot, values, KEY_COLUMNS);
+	tuple = systable_getnext(scan);
+	if (tuple != NULL)
+		get_row(&heap, tuple, row);
+	systable_endscan(scan);
+	heap_close(&heap);
+	return tuple != NULL;
+}
+
+/* is the namespace that one, or below it ("a.b" is below "a")? */
+static bool
+is_within(const char *name_space, const char *outer)
+{
+	size_t		len = strlen(outer);
+
+	return strncmp(name_space, outer, len) == 0 &&
+		(name_space[len] == '\0' || name_space[len] == '.');
+}
+
+static int
+compare_rows(const ListCell * a, const ListCell * b)
+{
+	const HostedTable *left = lfirst(a);
+	const HostedTable *right = lfirst(b);
+	int			order = strcmp(left->name_space, right->name_space);
+
+	return order != 0 ? order : strcmp(left->name, right->name);
+}
+
+/* is there a namespace of that name, or one below it, by a property? */
+static bool
+has_property(const LakeServerOptions *options, const char *name_space)
+{
+	HostedHeap	heap;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found = false;
+
+	if (!heap_open_checked(&heap, options, PROPERTIES, ACL_SELECT))
+		return false;
+	scan = begin_scan(&heap, GetActiveSnapshot(), &options->catalog_name, 1);
+	while (!found && (tuple = systable_getnext(scan)) != NULL)
+		found = is_within(get_text(&heap, tuple, PROPERTY_NAMESPACE),
+						  name_space);
+	systable_endscan(scan);
+	heap_close(&heap);
+	return found;
+}
+
+List *
+hosted_catalog_list(const LakeServerOptions *options, const char *name_space,
+					bool *exists)
+{
+	List	   *rows = NIL;
+	HostedHeap	heap;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	*exists = name_space == NULL;
+	open_tables(&heap, options, ACL_SELECT);
+	scan = begin_scan(&heap, GetActiveSnapshot(), &options->catalog_name, 1);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		HostedTable *row = palloc(sizeof *row);
+
+		CHECK_FOR_INTERRUPTS();
+		get_row(&heap, tuple, row);
+		if (name_space != NULL && is_within(row->name_space, name_space))
+			*exists = true;
+		if (name_space == NULL || strcmp(row->name_space, name_space) == 0)
+			rows = lappend(rows, row);
+	}
+	systable_endscan(scan);
+	heap_close(&heap);
+	if (!*exists)
+		*exists = has_property(options, name_space);
+	list_sort(rows, compare_rows);
+	return rows;
+}
+
+/* ---- what a row says ---- */
+
+static pg_noinline void
+throw_no_row(const LakeServerOptions *options, const char *name_space,
+			 const char *table)
+{
+	NearMatch	match;
+	ListCell   *cell;
+	bool		exists;
+
+	near_match_init(&match, name_from_lake(table));
+	foreach(cell, hosted_catalog_list(options, name_space, &exists))
+		near_match_consider(&match,
+							name_from_lake(((HostedTable *) lfirst(cell))->name));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("lake table \"%s.%s\" does not exist in catalog \"%s\" of schema \"%s\"",
+					name_from_lake(name_space), name_from_lake(table),
+					name_from_lake(options->catalog_name),
+					name_from_lake(options->catalog_schema)),
+			 match.best != NULL ?
+			 errhint("Perhaps you meant the lake table \"%s\".", match.best) :
+			 exists ?
+			 errhint("lake.tables lists what the catalog has, lake.register_table adds a table.") :
+			 errhint("The catalog has no namespace \"%s\".",
+					 name_from_lake(name_space))));
+}
+
+void
+hosted_table_check(const LakeServerOptions *options, const HostedTable *row)
+{
+	const char *name = psprintf("%s.%s", name_from_lake(row->name_space),
+								name_from_lake(row->name));
+
+	if (row->type != NULL && strcmp(row->type, "VIEW") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a view of the lake, not a table", name),
+				 errhint("Views of other engines are listed by lake.tables, but cannot be read.")));
+	if (row->type != NULL && strcmp(row->type, "TABLE") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" has iceberg_type \"%s\", which is not supported",
+						name, name_from_lake(row->type))));
+	if (row->metadata_location == NULL || row->metadata_location[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("lake table \"%s\" has no metadata_location in catalog \"%s\" of schema \"%s\"",
+						name, name_from_lake(options->catalog_name),
+						name_from_lake(options->catalog_schema)),
+				 errhint("Delete the row from iceberg_tables, then add it again with lake.register_table.")));
+}
+
+const char *
+hosted_catalog_locate(const LakeServerOptions *options,
+					  const char *name_space, const char *table,
+					  Snapshot snapshot)
+{
+	HostedTable row;
+
+	if (!hosted_catalog_find(options, name_space, table, snapshot, &row))
+		throw_no_row(options, name_space, table);
+	hosted_table_check(options, &row);
+	return row.metadata_location;
+}
