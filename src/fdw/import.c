@@ -292,19 +292,55 @@ refuse_options(ImportForeignSchemaStmt *stmt)
 			 errhint("IMPORT FOREIGN SCHEMA has no options for lakefdw.")));
 }
 
+static bool
+list_hosted_tables(const LakeServerOptions *options, const char *name_space,
+				   CatalogTable **tables, size_t *count)
+{
+	bool		exists;
+	List	   *rows = hosted_catalog_list(options, name_space, &exists);
+	ListCell   *cell;
+
+	*tables = palloc_extended(sizeof(CatalogTable) * (list_length(rows) + 1),
+							  MCXT_ALLOC_HUGE);
+	*count = 0;
+	foreach(cell, rows)
+	{
+		const HostedTable *row = lfirst(cell);
+
+		/* a view is no table that could not be read: no word about it */
+		if (row->type != NULL && strcmp(row->type, "VIEW") == 0)
+			continue;
+		(*tables)[*count].name_space = row->name_space;
+		(*tables)[*count].name = row->name;
+		(*count)++;
+	}
+	return exists;
+}
+
 static CatalogTable *
 list_tables(ImportForeignSchemaStmt *stmt, Oid server_oid, size_t *count)
 {
 	LakeArena  *arena = lake_arena_of(CurrentMemoryContext);
 	ForeignServer *server = GetForeignServer(server_oid);
 	LakeStore  *store = lake_server_store(server_oid, GetUserId());
+	const char *name_space = name_to_lake(stmt->remote_schema);
 	LakeServerOptions options;
 	CatalogTable *tables;
 
 	options_get_server(server_oid, &options);
 	server_check_catalog(server, &options);
-	if (!file_catalog_list(arena, store, options.warehouse,
-						   name_to_lake(stmt->remote_schema), &tables, count))
+	if (strcmp(options.catalog, "hosted") == 0)
+	{
+		if (!list_hosted_tables(&options, name_space, &tables, count))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_SCHEMA),
+					 errmsg("namespace \"%s\" does not exist in catalog \"%s\" of schema \"%s\"",
+							stmt->remote_schema,
+							name_from_lake(options.catalog_name),
+							name_from_lake(options.catalog_schema))));
+	}
+	else if (!file_catalog_list(arena, store, options.warehouse, name_space,
+								&tables, count))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_SCHEMA),
 				 errmsg("namespace \"%s\" does not exist in warehouse \"%s\"",
