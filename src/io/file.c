@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/cache.h"
+
 typedef struct MemoryFile
 {
 	LakeFile	file;
@@ -30,6 +32,12 @@ lake_file_find(LakeStore *store, LakeArena *arena, const char *location)
 	return NULL;
 }
 
+static _Noreturn void
+throw_missing(const char *location, const char *what)
+{
+	lake_throw(LAKE_ERROR_MISSING, "%s \"%s\" does not exist", what, location);
+}
+
 LakeFile *
 lake_file_open(LakeStore *store, LakeArena *arena, const char *location,
 			   const char *what)
@@ -37,9 +45,70 @@ lake_file_open(LakeStore *store, LakeArena *arena, const char *location,
 	LakeFile   *file = lake_file_find(store, arena, location);
 
 	if (file == NULL)
-		lake_throw(LAKE_ERROR_MISSING, "%s \"%s\" does not exist", what,
-				   location);
+		throw_missing(location, what);
 	return file;
+}
+
+static bool
+inspect_by_opening(LakeStore *store, LakeArena *arena, const char *path,
+				   LakeFileStatus * status)
+{
+	LakeArena  *scratch = lake_arena_create(arena, "inspected file");
+	const LakeFile *file = store->ops->open(store, scratch, path);
+	bool		is_there = file != NULL;
+
+	if (is_there)
+	{
+		status->path = path;
+		status->version = file->version;
+	}
+	lake_arena_destroy(scratch);
+	return is_there;
+}
+
+void
+lake_file_inspect(LakeStore *store, LakeArena *arena, const char *location,
+				  const char *what, LakeFileStatus * status)
+{
+	PathCandidates candidates;
+
+	path_rules_candidates(arena, store->rules, location, &candidates);
+	for (int i = 0; i < candidates.count; i++)
+	{
+		const char *path = candidates.paths[i];
+
+		if (store->ops->inspect != NULL ?
+			store->ops->inspect(store, arena, path, status) :
+			inspect_by_opening(store, arena, path, status))
+			return;
+	}
+	throw_missing(location, what);
+}
+
+void *
+lake_file_recall(LakeStore *store, LakeArena *holder, const char *location,
+				 const char *what, LakeFileStatus * status)
+{
+	void	   *value;
+
+	if (store->cache == NULL)
+		return NULL;
+	lake_file_inspect(store, holder, location, what, status);
+	value = cache_find(store->cache, holder, what, status->path,
+					   status->version);
+	store->cache_hits += value != NULL;
+	return value;
+}
+
+void
+lake_file_keep(LakeStore *store, LakeArena *holder, const char *what,
+			   const LakeFileStatus * status, LakeArena *entry, void *value)
+{
+	if (store->cache == NULL)
+		lake_arena_adopt(holder, entry);
+	else
+		cache_add(store->cache, holder, what, status->path, status->version,
+				  entry, value);
 }
 
 void
@@ -118,7 +187,7 @@ memory_read_ranges(LakeFile *file, const LakeRange *ranges, size_t count)
 }
 
 static const LakeStoreOps memory_ops = {
-	"memory", NULL, memory_read_ranges, NULL
+	"memory", NULL, memory_read_ranges, NULL, NULL
 };
 
 LakeFile *

@@ -83,6 +83,13 @@ typedef struct LakeListEntry
 	uint64_t	size;			/* bytes, files only */
 } LakeListEntry;
 
+/* which file a location leads to, without what it takes to read it */
+typedef struct LakeFileStatus
+{
+	const char *path;			/* where it was really found; in arena */
+	uint64_t	version;		/* see LakeFile */
+}			LakeFileStatus;
+
 /*
  * What a store must offer.  Local files implement it now, object stores later.
  * path is a result of path_rules_resolve.
@@ -98,6 +105,13 @@ typedef struct LakeStoreOps
 	/* entries of one directory, sorted by name; false when absent */
 	bool		(*list) (LakeStore *store, LakeArena *arena, const char *path,
 						 LakeListEntry **entries, size_t *count);
+
+	/*
+	 * As open, rules included, but false when absent; NULL: the store has
+	 * nothing that is cheaper than to open the file.
+	 */
+	bool		(*inspect) (LakeStore *store, LakeArena *arena,
+							const char *path, LakeFileStatus * status);
 } LakeStoreOps;
 
 struct LakeStore
@@ -131,6 +145,32 @@ extern LakeFile *lake_file_find(LakeStore *store, LakeArena *arena,
 /* throws MISSING, naming location, when absent; what: "data file" */
 extern LakeFile *lake_file_open(LakeStore *store, LakeArena *arena,
 								const char *location, const char *what);
+
+/* as lake_file_open, for who may not have to read the file */
+extern void lake_file_inspect(LakeStore *store, LakeArena *arena,
+							  const char *location, const char *what,
+							  LakeFileStatus * status);
+
+/*
+ * What was parsed from a file before, held for holder.  what names file and
+ * value, as in lake_file_open.  Finding it is no way around the path rules: the
+ * location is resolved and the file inspected in any case.
+ *
+ * NULL: parse the file, after this call, and hand the result to lake_file_keep
+ * with the same status; what was read meanwhile from a file that took its place
+ * is then never found again.  status is in holder.
+ */
+extern void *lake_file_recall(LakeStore *store, LakeArena *holder,
+							  const char *location, const char *what,
+							  LakeFileStatus * status);
+
+/*
+ * Hands the arena of a complete value to the store's cache, and holds it for
+ * holder; to holder alone if the store has no cache.
+ */
+extern void lake_file_keep(LakeStore *store, LakeArena *holder,
+						   const char *what, const LakeFileStatus * status,
+						   LakeArena *entry, void *value);
 extern void lake_file_read(LakeFile *file, uint64_t offset, size_t len,
 						   void *dst);
 extern void lake_file_read_ranges(LakeFile *file, const LakeRange *ranges,

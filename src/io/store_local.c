@@ -137,20 +137,19 @@ format_proc_path(char out[PROC_PATH_SIZE], int fd)
 	snprintf(out, PROC_PATH_SIZE, "/proc/self/fd/%d", fd);
 }
 
-/* throws DENIED unless path_fd is below a root */
+/* real gets where path_fd is; throws DENIED unless that is below a root */
 static void
 check_real_path(LocalStore *local, LakeArena *arena, int path_fd,
-				const char *path)
+				const char *path, char real[PATH_MAX])
 {
 	char		proc_path[PROC_PATH_SIZE];
-	char		real[PATH_MAX];
 	ssize_t		len;
 
 	format_proc_path(proc_path, path_fd);
-	len = readlink(proc_path, real, sizeof real);
+	len = readlink(proc_path, real, PATH_MAX);
 	if (len < 0)
 		throw_errno(errno, "find the real path of", path);
-	if ((size_t) len >= sizeof real)
+	if (len >= PATH_MAX)
 		lake_throw(LAKE_ERROR_DENIED,
 				   "the real path of \"%s\" is too long", path);
 	real[len] = '\0';
@@ -166,11 +165,11 @@ check_real_path(LocalStore *local, LakeArena *arena, int path_fd,
 
 /*
  * Follows path and checks where it leads.  False when there is nothing;
- * otherwise handle has path_fd, and status what it is.
+ * otherwise handle has path_fd, real the path of that, and status what it is.
  */
 static bool
 follow_path(LocalStore *local, LakeArena *arena, Handle *handle,
-			const char *path, struct stat *status)
+			const char *path, char real[PATH_MAX], struct stat *status)
 {
 	/* the root directory is "" */
 	handle->path_fd = open(path[0] == '\0' ? "/" : path, O_PATH | O_CLOEXEC);
@@ -180,7 +179,7 @@ follow_path(LocalStore *local, LakeArena *arena, Handle *handle,
 			return false;
 		throw_errno(errno, "open", path);
 	}
-	check_real_path(local, arena, handle->path_fd, path);
+	check_real_path(local, arena, handle->path_fd, path, real);
 	if (fstat(handle->path_fd, status) < 0)
 		throw_errno(errno, "inspect", path);
 	return true;
@@ -212,22 +211,33 @@ file_version(const struct stat *status)
 	return hash_xxh64(marks, sizeof marks, 0);
 }
 
+/* as follow_path, and throws unless it is a file that can be read */
+static bool
+follow_to_file(LocalStore *local, LakeArena *arena, Handle *handle,
+			   const char *path, char real[PATH_MAX], struct stat *status)
+{
+	local->store.requests++;
+	if (!follow_path(local, arena, handle, path, real, status))
+	{
+		close_handle(handle);
+		return false;
+	}
+	if (!S_ISREG(status->st_mode))
+		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" is not a regular file", path);
+	return true;
+}
+
 static LakeFile *
 local_open(LakeStore *store, LakeArena *arena, const char *path)
 {
 	LocalStore *local = (LocalStore *) store;
 	LocalFile  *file = lake_alloc(arena, sizeof *file);
 	Handle	   *handle = create_handle(arena);
+	char		real[PATH_MAX];
 	struct stat status;
 
-	store->requests++;
-	if (!follow_path(local, arena, handle, path, &status))
-	{
-		close_handle(handle);
+	if (!follow_to_file(local, arena, handle, path, real, &status))
 		return NULL;
-	}
-	if (!S_ISREG(status.st_mode))
-		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" is not a regular file", path);
 	open_followed(handle, 0, path);
 	file->file.store = store;
 	file->file.location = path;
@@ -235,6 +245,27 @@ local_open(LakeStore *store, LakeArena *arena, const char *path)
 	file->file.version = file_version(&status);
 	file->fd = handle->fd;
 	return &file->file;
+}
+
+/*
+ * The descriptor of the path is enough to tell where it leads and which file is
+ * there: half of what opening costs.
+ */
+static bool
+local_inspect(LakeStore *store, LakeArena *arena, const char *path,
+			  LakeFileStatus * status)
+{
+	LocalStore *local = (LocalStore *) store;
+	Handle	   *handle = create_handle(arena);
+	char		real[PATH_MAX];
+	struct stat found;
+
+	if (!follow_to_file(local, arena, handle, path, real, &found))
+		return false;
+	close_handle(handle);
+	status->path = lake_strdup(arena, real);
+	status->version = file_version(&found);
+	return true;
 }
 
 static void
@@ -352,10 +383,11 @@ local_list(LakeStore *store, LakeArena *arena, const char *path,
 	LocalStore *local = (LocalStore *) store;
 	Handle	   *handle = create_handle(arena);
 	LakeBuffer	buffer;
+	char		real[PATH_MAX];
 	struct stat status;
 
 	store->requests++;
-	if (!follow_path(local, arena, handle, path, &status) ||
+	if (!follow_path(local, arena, handle, path, real, &status) ||
 		!S_ISDIR(status.st_mode))
 	{
 		close_handle(handle);
@@ -377,7 +409,7 @@ local_list(LakeStore *store, LakeArena *arena, const char *path,
 }
 
 static const LakeStoreOps local_ops = {
-	"local", local_open, local_read_ranges, local_list
+	"local", local_open, local_read_ranges, local_list, local_inspect
 };
 
 LakeStore *

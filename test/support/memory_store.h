@@ -19,6 +19,7 @@ typedef struct MemoryStore
 	int			count;
 	const char *paths[MEMORY_STORE_FILES];
 	LakeBytes	contents[MEMORY_STORE_FILES];
+	uint64_t	versions[MEMORY_STORE_FILES];
 	int			opened;			/* how often a file was */
 	int			listed;			/* how often a directory was */
 } MemoryStore;
@@ -36,6 +37,25 @@ memory_store_open(LakeStore *store, LakeArena *arena, const char *path)
 		return lake_file_from_memory(arena, path, memory->contents[i]);
 	}
 	return NULL;
+}
+
+/* counts nothing: only what is read is opened */
+static inline bool
+memory_store_inspect(LakeStore *store, LakeArena *arena, const char *path,
+					 LakeFileStatus * status)
+{
+	MemoryStore *memory = (MemoryStore *) store;
+
+	(void) arena;
+	for (int i = 0; i < memory->count; i++)
+	{
+		if (strcmp(memory->paths[i], path) != 0)
+			continue;
+		status->path = memory->paths[i];
+		status->version = memory->versions[i];
+		return true;
+	}
+	return false;
 }
 
 static inline void
@@ -89,7 +109,8 @@ static inline MemoryStore *
 memory_store_create(LakeArena *arena)
 {
 	static const LakeStoreOps ops = {
-		"memory", memory_store_open, memory_store_read, memory_store_list
+		"memory", memory_store_open, memory_store_read, memory_store_list,
+		memory_store_inspect
 	};
 	MemoryStore *memory = lake_alloc(arena, sizeof *memory);
 
@@ -114,6 +135,22 @@ memory_store_put_text(MemoryStore *memory, const char *path, const char *text)
 {
 	memory_store_put(memory, path,
 					 (LakeBytes) {(const uint8_t *) text, strlen(text)});
+}
+
+/* puts another file in the place of one that is there */
+static inline void
+memory_store_replace(MemoryStore *memory, const char *path,
+					 LakeBytes contents)
+{
+	for (int i = 0; i < memory->count; i++)
+	{
+		if (strcmp(memory->paths[i], path) != 0)
+			continue;
+		memory->contents[i] = contents;
+		memory->versions[i]++;
+		return;
+	}
+	abort();
 }
 
 #endif							/* LAKE_MEMORY_STORE_H */

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cache.h"
 #include "unit.h"
 
 typedef struct Scratch
@@ -230,6 +231,96 @@ a_replaced_file_has_another_version(LakeArena *arena)
 	new = lake_file_find(s->store, arena, path);
 	CHECK_INT(new->size, old->size);
 	CHECK(new->version != old->version);
+}
+
+static void
+inspecting_tells_what_opening_does(LakeArena *arena)
+{
+	Scratch    *s = scratch(arena);
+	char	   *path = write_file(arena, s, "lake/f", "one");
+	char	   *link = make_link(arena, s, path, "lake/link");
+	char	   *out = make_link(arena, s, "/etc/passwd", "lake/out");
+	LakeFileStatus status;
+
+	lake_file_inspect(s->store, arena, link, "data file", &status);
+	CHECK_STRING(status.path, path);
+	CHECK(status.version == lake_file_open(s->store, arena, path,
+										   "data file")->version);
+	CHECK_THROWS(LAKE_ERROR_DENIED, "outside the allowed",
+				 lake_file_inspect(s->store, arena, out, "data file",
+								   &status));
+	CHECK_THROWS(LAKE_ERROR_MISSING, "data file \"",
+				 lake_file_inspect(s->store, arena, at(arena, s, "lake/none"),
+								   "data file", &status));
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "not a regular file",
+				 lake_file_inspect(s->store, arena, s->lake, "data file",
+								   &status));
+}
+
+/* 1: found in the cache, 2: parsed; -1: refused */
+static int
+recall(LakeArena *arena, Scratch *s, const char *path)
+{
+	LakeArena  *holder = lake_arena_create(arena, "holder");
+	LakeFileStatus status;
+	volatile int result = -1;
+	LakeTry		try;
+
+	if (lake_try_begin(&try))
+	{
+		result = 1;
+		if (lake_file_recall(s->store, holder, path, "text", &status) == NULL)
+		{
+			LakeArena  *entry = lake_arena_create(holder, "entry");
+
+			lake_file_keep(s->store, holder, "text", &status, entry,
+						   lake_strdup(entry, path));
+			result = 2;
+		}
+		lake_try_end(&try);
+	}
+	else
+		result = -1;
+	lake_arena_destroy(holder);
+	return result;
+}
+
+static void
+what_was_parsed_is_recalled_until_the_file_is_replaced(LakeArena *arena)
+{
+	Scratch    *s = scratch(arena);
+	char	   *path = write_file(arena, s, "lake/f", "one");
+
+	CHECK_INT(recall(arena, s, path), 2);
+	CHECK_INT(recall(arena, s, path), 2);
+	s->store->cache = cache_create(lake_arena_create(arena, "cache"));
+	CHECK_INT(recall(arena, s, path), 2);
+	CHECK_INT(recall(arena, s, path), 1);
+	CHECK_INT(s->store->cache_hits, 1);
+	CHECK_INT(recall(arena, s, make_link(arena, s, path, "lake/l")), 1);
+	write_file(arena, s, "lake/f", "another");
+	CHECK_INT(recall(arena, s, path), 2);
+	CHECK_INT(recall(arena, s, path), 1);
+	if (unlink(path) != 0)
+		abort();
+	CHECK_INT(recall(arena, s, path), -1);
+}
+
+/* what one store may read is in the cache for another one that may not */
+static void
+a_cached_file_is_denied_as_any_other(LakeArena *arena)
+{
+	Scratch    *s = scratch(arena);
+	Scratch    *other = scratch(arena);
+	char	   *path = write_file(arena, s, "lake/f", "one");
+	char	   *link = make_link(arena, other, path, "lake/f");
+
+	s->store->cache = cache_create(lake_arena_create(arena, "cache"));
+	other->store->cache = s->store->cache;
+	CHECK_INT(recall(arena, s, path), 2);
+	CHECK_INT(recall(arena, other, path), -1);
+	CHECK_INT(recall(arena, other, link), -1);
+	CHECK_INT(recall(arena, s, path), 1);
 }
 
 static void
@@ -539,6 +630,9 @@ static const UnitTest tests[] = {
 	UNIT(reading_all_is_limited),
 	UNIT(an_empty_file_reads_as_no_bytes),
 	UNIT(a_replaced_file_has_another_version),
+	UNIT(inspecting_tells_what_opening_does),
+	UNIT(what_was_parsed_is_recalled_until_the_file_is_replaced),
+	UNIT(a_cached_file_is_denied_as_any_other),
 	UNIT(a_link_out_of_the_lake_is_denied),
 	UNIT(a_linked_directory_out_of_the_lake_is_denied),
 	UNIT(a_link_to_a_longer_name_is_denied),
