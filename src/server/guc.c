@@ -20,10 +20,17 @@ typedef struct LakeSetting
 	const char *detail;
 	bool	   *bool_value;		/* exactly one of the three is set */
 	int		   *int_value;
+	GucIntAssignHook int_assign;	/* NULL: none */
 	char	  **string_value;
 	int			max;
 	int			flags;
 } LakeSetting;
+
+static void
+assign_metadata_cache(int value, void *extra)
+{
+	metadata_cache_set_limit(value);
+}
 
 static const LakeSetting settings[] = {
 	{
@@ -38,9 +45,10 @@ static const LakeSetting settings[] = {
 	},
 	{
 		.name = "lakefdw.metadata_cache",
-		.summary = "Sets the memory that parsed table metadata may keep in this session.",
-		.detail = "Metadata that a query uses is kept whatever its size.",
+		.summary = "Sets the memory that parsed metadata and manifests may keep in this session.",
+		.detail = "What a query uses is kept whatever its size.",
 		.int_value = &lake_metadata_cache_kb,
+		.int_assign = assign_metadata_cache,
 		.max = MAX_KILOBYTES,
 		.flags = GUC_UNIT_KB
 	},
@@ -73,7 +81,7 @@ guc_define(void)
 			DefineCustomIntVariable(s->name, s->summary, s->detail,
 									s->int_value, *s->int_value, 0, s->max,
 									PGC_USERSET, s->flags,
-									NULL, NULL, NULL);
+									NULL, s->int_assign, NULL);
 	}
 	MarkGUCPrefixReserved("lakefdw");
 }

@@ -99,6 +99,7 @@ create_store(const LakeServerOptions *server, const LakeTableOptions *table)
 {
 	LakeArena  *arena = lake_arena_of(CurrentMemoryContext);
 	LakePathRules *rules = lake_alloc(arena, sizeof *rules);
+	LakeStore  *store;
 
 	if (table != NULL && table->path_map != NULL)
 		path_rules_add_map(arena, rules, table->path_map);
@@ -111,7 +112,9 @@ create_store(const LakeServerOptions *server, const LakeTableOptions *table)
 	if (table != NULL && table->metadata_location != NULL)
 		path_rules_allow(arena, rules,
 						 table_directory(arena, table->metadata_location));
-	return store_local_create(arena, rules);
+	store = store_local_create(arena, rules);
+	store->cache = metadata_cache();
+	return store;
 }
 
 LakeStore *

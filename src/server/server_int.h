@@ -164,6 +164,12 @@ extern void pin_add(const char *key, Snapshot snapshot,
 
 /* ---- metadata_cache.c ---- */
 
+/* the session's; every store of tables has it */
+extern struct LakeCache *metadata_cache(void);
+
+/* what lakefdw.metadata_cache says from now on; throws nothing */
+extern void metadata_cache_set_limit(int kilobytes);
+
 /*
  * The table that a metadata file describes, parsed now or before.  Valid until
  * the holder is reset.  Checks the path in any case; throws MISSING.
