@@ -85,6 +85,13 @@ extern int	avro_reader_project_map_entry(AvroReader *reader,
 										  int32_t key);
 
 /*
+ * The same for all entries of such a map: AVRO_LIST of key, value, key, value
+ * and so on, repeated keys too.  Once for each map.
+ */
+extern int	avro_reader_project_map(AvroReader *reader, const int32_t *path,
+									int depth);
+
+/*
  * For an array of records: AVRO_LIST whose items are, for each element, count
  * consecutive slots, one an id in element_ids (so list.count is elements *
  * count).  Once for each array.

@@ -487,6 +487,21 @@ avro_reader_project_map_entry(AvroReader *reader, const int32_t *path,
 }
 
 int
+avro_reader_project_map(AvroReader *reader, const int32_t *path, int depth)
+{
+	AvroNode   *field = find_path(reader, path, depth);
+
+	check_not_started(reader);
+	if (field == NULL)
+		return reader->slot_count++;
+	find_item_record(reader, field);
+	check_list(reader, field, non_null(field));
+	ask_map(reader, field, non_null(field));
+	ask_list(non_null(field), 2, reader->slot_count);
+	return reader->slot_count++;
+}
+
+int
 avro_reader_project_records(AvroReader *reader, const int32_t *path, int depth,
 							const int32_t *element_ids, int count)
 {
