@@ -146,37 +146,6 @@ extern void partition_value_key(const PartitionField *field,
 extern void partition_value_read(LakeArena *arena, const PartitionField *field,
 								 const AvroSlot *slot, LakeValue *value);
 
-/* ---- manifest_list.c ---- */
-
-/* of the values of one partition field in a manifest */
-typedef struct FieldSummary
-{
-	bool		has_null;		/* false: surely none is NULL */
-	bool		has_nan;		/* false: surely none is NaN */
-	LakeBytes	lower;			/* data NULL: unknown */
-	LakeBytes	upper;
-} FieldSummary;
-
-typedef struct ManifestFile
-{
-	const char *path;
-	int32_t		spec_id;		/* -1: only the manifest says it */
-	bool		has_deletes;	/* content is 1 */
-	int64_t		sequence_number;
-	int64_t		snapshot_id;	/* that added the manifest */
-	int64_t		first_row_id;	/* -1 none */
-	int64_t		live_files;		/* added and existing; -1 unknown */
-	int64_t		live_rows;		/* -1 unknown */
-	int			summary_count;	/* 0: nothing is known */
-	const FieldSummary *summaries;	/* in order of the spec's fields */
-} ManifestFile;
-
-/* the manifests of a snapshot, in arena */
-extern const ManifestFile *manifest_list_read(LakeArena *arena,
-											  LakeStore *store,
-											  const LakeSnapshot *snapshot,
-											  size_t *count);
-
 /* ---- manifest_spec.c: whose spec a manifest is of, and its tuples ---- */
 
 typedef struct ManifestSpec
@@ -207,13 +176,6 @@ extern const AvroSlot *manifest_spec_slot(const ManifestSpec *spec,
 extern bool manifest_spec_says_deletes(const AvroReader *avro);
 
 /* ---- manifest.c ---- */
-
-typedef enum FileContent
-{
-	CONTENT_DATA,
-	CONTENT_POSITION_DELETES,	/* deletion vectors too */
-	CONTENT_EQUALITY_DELETES
-} FileContent;
 
 /* a live entry; bytes are borrowed until the reader's next call */
 typedef struct ManifestEntry

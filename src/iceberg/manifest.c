@@ -81,13 +81,6 @@ static const struct
 	[MAP_UPPER_BOUNDS] = {{DATA_FILE_ID, 128}, "upper_bounds"},
 };
 
-typedef enum EntryStatus
-{
-	STATUS_EXISTING,
-	STATUS_ADDED,
-	STATUS_DELETED
-} EntryStatus;
-
 typedef struct ColumnSlots
 {
 	int32_t		field_id;

@@ -12,12 +12,14 @@
 typedef enum ListField
 {
 	LIST_PATH,
+	LIST_LENGTH,
 	LIST_SPEC_ID,
 	LIST_CONTENT,
 	LIST_SEQUENCE_NUMBER,
 	LIST_SNAPSHOT_ID,
 	LIST_ADDED_FILES,
 	LIST_EXISTING_FILES,
+	LIST_DELETED_FILES,
 	LIST_ADDED_ROWS,
 	LIST_EXISTING_ROWS,
 	LIST_FIRST_ROW_ID,
@@ -32,12 +34,14 @@ static const struct
 
 {
 	[LIST_PATH] = {500, "manifest_path"},
+	[LIST_LENGTH] = {501, "manifest_length"},
 	[LIST_SPEC_ID] = {502, "partition_spec_id"},
 	[LIST_CONTENT] = {517, "content"},
 	[LIST_SEQUENCE_NUMBER] = {515, "sequence_number"},
 	[LIST_SNAPSHOT_ID] = {503, "added_snapshot_id"},
 	[LIST_ADDED_FILES] = {504, "added_files_count"},
 	[LIST_EXISTING_FILES] = {505, "existing_files_count"},
+	[LIST_DELETED_FILES] = {506, "deleted_files_count"},
 	[LIST_ADDED_ROWS] = {512, "added_rows_count"},
 	[LIST_EXISTING_ROWS] = {513, "existing_rows_count"},
 	[LIST_FIRST_ROW_ID] = {520, "first_row_id"},
@@ -115,7 +119,8 @@ read_summaries(const ListReader *list, const AvroSlot *slot,
 	FieldSummary *summaries;
 	size_t		count;
 
-	if (slot->kind != AVRO_LIST || slot->list.count == 0)
+	manifest->has_summaries = slot->kind == AVRO_LIST;
+	if (!manifest->has_summaries || slot->list.count == 0)
 		return;
 	count = slot->list.count / SUMMARY_FIELDS;
 	if (count > LAKE_MAX_SCHEMA_FIELDS)
@@ -132,6 +137,7 @@ read_summaries(const ListReader *list, const AvroSlot *slot,
 												 1) != 0;
 		summaries[i].has_nan = avro_field_int64(&items[1], "contains_nan",
 												1) != 0;
+		summaries[i].nan_is_known = items[1].kind != AVRO_NULL;
 		summaries[i].lower =
 			copy_bytes(list->arena,
 					   avro_field_bytes(&items[2], "lower_bound"));
@@ -161,15 +167,20 @@ read_entry(const ListReader *list, const AvroSlot *slots,
 				   (long long) spec_id);
 	manifest->path = lake_strndup(list->arena, (const char *) path.data,
 								  path.len);
+	manifest->length = count_field(list, slots, LIST_LENGTH, -1);
 	manifest->spec_id = (int32_t) spec_id;
 	manifest->has_deletes = content == 1;
 	manifest->sequence_number =
 		count_field(list, slots, LIST_SEQUENCE_NUMBER, 0);
 	manifest->snapshot_id = int_field(list, slots, LIST_SNAPSHOT_ID, -1);
 	manifest->first_row_id = count_field(list, slots, LIST_FIRST_ROW_ID, -1);
-	manifest->live_files =
-		sum_counts(count_field(list, slots, LIST_ADDED_FILES, -1),
-				   count_field(list, slots, LIST_EXISTING_FILES, -1));
+	manifest->added_files = count_field(list, slots, LIST_ADDED_FILES, -1);
+	manifest->existing_files =
+		count_field(list, slots, LIST_EXISTING_FILES, -1);
+	manifest->deleted_files =
+		count_field(list, slots, LIST_DELETED_FILES, -1);
+	manifest->live_files = sum_counts(manifest->added_files,
+									  manifest->existing_files);
 	manifest->live_rows =
 		sum_counts(count_field(list, slots, LIST_ADDED_ROWS, -1),
 				   count_field(list, slots, LIST_EXISTING_ROWS, -1));
@@ -220,9 +231,13 @@ inline_list(LakeArena *arena, const IcebergSnapshot *snapshot, size_t *count)
 	for (size_t i = 0; i < *count; i++)
 	{
 		manifests[i].path = snapshot->manifests[i];
+		manifests[i].length = -1;
 		manifests[i].spec_id = -1;
 		manifests[i].snapshot_id = snapshot->snapshot.id;
 		manifests[i].first_row_id = -1;
+		manifests[i].added_files = -1;
+		manifests[i].existing_files = -1;
+		manifests[i].deleted_files = -1;
 		manifests[i].live_files = -1;
 		manifests[i].live_rows = -1;
 	}

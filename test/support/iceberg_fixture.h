@@ -32,6 +32,7 @@ typedef struct FixtureEntry
 	int			status;			/* 0 EXISTING, 1 ADDED, 2 DELETED */
 	int64_t		snapshot_id;
 	int64_t		sequence_number;
+	int64_t		file_sequence_number;
 	int			content;
 	const char *path;			/* may be NULL */
 	const char *format;			/* NULL: "PARQUET" */
@@ -43,8 +44,12 @@ typedef struct FixtureEntry
 	const char *referenced;
 	int64_t		content_offset;
 	int64_t		content_size;
+	LakeBytes	key_metadata;	/* data NULL: none */
+	int64_t		split_offset;	/* 0: none */
+	int64_t		sort_order_id;
 	/* statistics of one column; column 0: none at all */
 	int32_t		column;
+	int64_t		column_size;
 	int64_t		value_count;
 	int64_t		null_count;
 	int64_t		nan_count;
@@ -55,9 +60,10 @@ typedef struct FixtureEntry
 /* an ADDED data file of 10 rows, inheriting everything */
 #define FIXTURE_DATA(name) \
 	.status = 1, .snapshot_id = NONE, .sequence_number = NONE, \
-	.path = (name), .partition = NONE, .record_count = 10, .size = 1000, \
-	.first_row_id = NONE, .content_offset = NONE, .content_size = NONE, \
-	.value_count = NONE, .null_count = NONE, .nan_count = NONE
+	.file_sequence_number = NONE, .path = (name), .partition = NONE, \
+	.record_count = 10, .size = 1000, .first_row_id = NONE, \
+	.content_offset = NONE, .content_size = NONE, .sort_order_id = NONE, \
+	.column_size = NONE, .value_count = NONE, .null_count = NONE, .nan_count = NONE
 
 typedef struct FixtureManifest
 {
@@ -67,10 +73,12 @@ typedef struct FixtureManifest
 	int64_t		sequence_number;
 	int64_t		live_files;		/* NONE: the list does not say */
 	int64_t		live_rows;
+	int64_t		deleted_files;	/* when live_files is said */
 	int64_t		first_row_id;
 	/* summary of the only partition field, or of p */
 	bool		has_summary;
 	bool		contains_null;
+	int			contains_nan;	/* 0: the list does not say, 1 no, 2 yes */
 	LakeBytes	lower;
 	LakeBytes	upper;
 	int			entry_count;
@@ -172,6 +180,7 @@ static const char fixture_entry_schema[] =
 "{\"name\":\"status\",\"type\":\"int\",\"field-id\":0},"
 FIXTURE_OPTIONAL("snapshot_id", "\"long\"", "1")
 FIXTURE_OPTIONAL("sequence_number", "\"long\"", "3")
+FIXTURE_OPTIONAL("file_sequence_number", "\"long\"", "4")
 "{\"name\":\"data_file\",\"field-id\":2,\"type\":{\"type\":\"record\","
 "\"name\":\"r2\",\"fields\":["
 "{\"name\":\"content\",\"type\":\"int\",\"field-id\":134},"
@@ -181,14 +190,20 @@ FIXTURE_OPTIONAL("file_path", "\"string\"", "100")
 "\"name\":\"r102\",\"fields\":[%s]}},"
 FIXTURE_OPTIONAL("record_count", "\"long\"", "103")
 FIXTURE_OPTIONAL("file_size_in_bytes", "\"long\"", "104")
+FIXTURE_MAP("column_sizes", "108", "117", "118", "long")
 FIXTURE_MAP("value_counts", "109", "119", "120", "long")
 FIXTURE_MAP("null_value_counts", "110", "121", "122", "long")
 FIXTURE_MAP("nan_value_counts", "137", "138", "139", "long")
 FIXTURE_MAP("lower_bounds", "125", "126", "127", "bytes")
 FIXTURE_MAP("upper_bounds", "128", "129", "130", "bytes")
+FIXTURE_OPTIONAL("key_metadata", "\"bytes\"", "131")
+FIXTURE_OPTIONAL("split_offsets",
+				 "{\"type\":\"array\",\"items\":\"long\",\"element-id\":133}",
+				 "132")
 FIXTURE_OPTIONAL("equality_ids",
 				 "{\"type\":\"array\",\"items\":\"int\",\"element-id\":136}",
 				 "135")
+FIXTURE_OPTIONAL("sort_order_id", "\"int\"", "140")
 FIXTURE_OPTIONAL("first_row_id", "\"long\"", "142")
 FIXTURE_OPTIONAL("referenced_data_file", "\"string\"", "143")
 FIXTURE_OPTIONAL("content_offset", "\"long\"", "144")
@@ -228,12 +243,25 @@ fixture_put_bound(LakeBuffer *out, int32_t column, LakeBytes bound)
 	avro_put_long(out, 0);
 }
 
+/* an optional list of one integer; 0: no list */
+static inline void
+fixture_put_list_of(LakeBuffer *out, int64_t value)
+{
+	avro_put_long(out, value != 0);
+	if (value == 0)
+		return;
+	avro_put_long(out, 1);
+	avro_put_long(out, value);
+	avro_put_long(out, 0);
+}
+
 static inline void
 fixture_put_entry(LakeBuffer *out, const FixtureEntry *entry, int spec_id)
 {
 	avro_put_long(out, entry->status);
 	avro_put_optional_long(out, entry->snapshot_id);
 	avro_put_optional_long(out, entry->sequence_number);
+	avro_put_optional_long(out, entry->file_sequence_number);
 	avro_put_long(out, entry->content);
 	avro_put_optional_text(out, entry->path);
 	avro_put_text(out, entry->format == NULL ? "PARQUET" : entry->format);
@@ -243,18 +271,16 @@ fixture_put_entry(LakeBuffer *out, const FixtureEntry *entry, int spec_id)
 		avro_put_optional_long(out, entry->partition);
 	avro_put_optional_long(out, entry->record_count);
 	avro_put_optional_long(out, entry->size);
+	fixture_put_count(out, entry->column, entry->column_size);
 	fixture_put_count(out, entry->column, entry->value_count);
 	fixture_put_count(out, entry->column, entry->null_count);
 	fixture_put_count(out, entry->column, entry->nan_count);
 	fixture_put_bound(out, entry->column, entry->lower);
 	fixture_put_bound(out, entry->column, entry->upper);
-	avro_put_long(out, entry->equality_id != 0);
-	if (entry->equality_id != 0)
-	{
-		avro_put_long(out, 1);
-		avro_put_long(out, entry->equality_id);
-		avro_put_long(out, 0);
-	}
+	avro_put_optional_bytes(out, entry->key_metadata);
+	fixture_put_list_of(out, entry->split_offset);
+	fixture_put_list_of(out, entry->equality_id);
+	avro_put_optional_long(out, entry->sort_order_id);
 	avro_put_optional_long(out, entry->first_row_id);
 	avro_put_optional_text(out, entry->referenced);
 	avro_put_optional_long(out, entry->content_offset);
@@ -302,6 +328,7 @@ static const char fixture_list_schema[] =
 "{\"name\":\"added_snapshot_id\",\"type\":\"long\",\"field-id\":503},"
 FIXTURE_OPTIONAL("added_files_count", "\"int\"", "504")
 FIXTURE_OPTIONAL("existing_files_count", "\"int\"", "505")
+FIXTURE_OPTIONAL("deleted_files_count", "\"int\"", "506")
 FIXTURE_OPTIONAL("added_rows_count", "\"long\"", "512")
 FIXTURE_OPTIONAL("existing_rows_count", "\"long\"", "513")
 FIXTURE_OPTIONAL("partitions",
@@ -309,6 +336,7 @@ FIXTURE_OPTIONAL("partitions",
 				 "\"type\":\"record\",\"name\":\"r508\",\"fields\":["
 				 "{\"name\":\"contains_null\",\"type\":\"boolean\","
 				 "\"field-id\":509},"
+				 FIXTURE_OPTIONAL("contains_nan", "\"boolean\"", "518")
 				 FIXTURE_OPTIONAL("lower_bound", "\"bytes\"", "510")
 				 "{\"name\":\"upper_bound\",\"type\":[\"null\",\"bytes\"],"
 				 "\"field-id\":511}]}}", "507")
@@ -316,10 +344,13 @@ FIXTURE_OPTIONAL("partitions",
 "\"field-id\":520}]}";
 
 static inline void
-fixture_put_summary(LakeBuffer *out, bool contains_null, LakeBytes lower,
-					LakeBytes upper)
+fixture_put_summary(LakeBuffer *out, bool contains_null, int contains_nan,
+					LakeBytes lower, LakeBytes upper)
 {
 	buffer_append_byte(out, contains_null);
+	avro_put_long(out, contains_nan != 0);
+	if (contains_nan != 0)
+		buffer_append_byte(out, contains_nan == 2);
 	avro_put_optional_bytes(out, lower);
 	avro_put_optional_bytes(out, upper);
 }
@@ -336,6 +367,8 @@ fixture_put_list_entry(LakeBuffer *out, const FixtureManifest *manifest,
 	avro_put_long(out, 77);
 	avro_put_optional_long(out, manifest->live_files);
 	avro_put_optional_long(out, manifest->live_files == NONE ? NONE : 0);
+	avro_put_optional_long(out, manifest->live_files == NONE ? NONE :
+						   manifest->deleted_files);
 	avro_put_optional_long(out, manifest->live_rows);
 	avro_put_optional_long(out, manifest->live_rows == NONE ? NONE : 0);
 	avro_put_long(out, manifest->has_summary);
@@ -346,8 +379,9 @@ fixture_put_list_entry(LakeBuffer *out, const FixtureManifest *manifest,
 
 		avro_put_long(out, manifest->spec_id == 4 ? 2 : 1);
 		if (manifest->spec_id == 4)
-			fixture_put_summary(out, false, bound, bound);
-		fixture_put_summary(out, manifest->contains_null, manifest->lower,
+			fixture_put_summary(out, false, 0, bound, bound);
+		fixture_put_summary(out, manifest->contains_null,
+							manifest->contains_nan, manifest->lower,
 							manifest->upper);
 		avro_put_long(out, 0);
 	}

@@ -21,7 +21,8 @@ fields_are_found_by_id(LakeArena *arena)
 	FixtureManifest manifests[] = {
 		{.spec_id = 1, .content = 1, .sequence_number = 5, .live_files = 3,
 			.live_rows = 30, .first_row_id = 100, .has_summary = true,
-		.contains_null = true, .lower = fixture_int_bound(arena, 7)},
+			.deleted_files = 2, .contains_null = true, .contains_nan = 2,
+		.lower = fixture_int_bound(arena, 7)},
 		{.spec_id = 0, .live_files = NONE, .live_rows = NONE,
 		.first_row_id = NONE},
 	};
@@ -36,18 +37,27 @@ fields_are_found_by_id(LakeArena *arena)
 	CHECK(list[0].has_deletes);
 	CHECK_INT(list[0].sequence_number, 5);
 	CHECK_INT(list[0].snapshot_id, 77);
+	CHECK_INT(list[0].length, 4711);
+	CHECK_INT(list[0].added_files, 3);
+	CHECK_INT(list[0].existing_files, 0);
+	CHECK_INT(list[0].deleted_files, 2);
 	CHECK_INT(list[0].live_files, 3);
 	CHECK_INT(list[0].live_rows, 30);
 	CHECK_INT(list[0].first_row_id, 100);
 	CHECK_INT(list[0].summary_count, 1);
+	CHECK(list[0].has_summaries);
 	CHECK(list[0].summaries[0].has_null);
+	CHECK(list[0].summaries[0].has_nan);
+	CHECK(list[0].summaries[0].nan_is_known);
 	CHECK_INT(list[0].summaries[0].lower.len, 4);
 	CHECK(list[0].summaries[0].upper.data == NULL);
 	CHECK(!list[1].has_deletes);
+	CHECK_INT(list[1].deleted_files, -1);
 	CHECK_INT(list[1].live_files, -1);
 	CHECK_INT(list[1].live_rows, -1);
 	CHECK_INT(list[1].first_row_id, -1);
 	CHECK_INT(list[1].summary_count, 0);
+	CHECK(!list[1].has_summaries);
 }
 
 static void
@@ -59,6 +69,7 @@ absent_contains_nan_means_that_there_may_be_some(LakeArena *arena)
 
 	fixture_put_list(memory, &manifest, 1);
 	CHECK(read_list(memory, &count)[0].summaries[0].has_nan);
+	CHECK(!read_list(memory, &count)[0].summaries[0].nan_is_known);
 }
 
 static void

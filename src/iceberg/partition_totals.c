@@ -1,0 +1,204 @@
+/*
+ * What a snapshot has in each partition: counts of its live files, and the
+ * snapshot that changed it last.
+ *
+ * Memory grows with the partitions, not with the files: manifests are read one
+ * after the other, without statistics.
+ */
+#include "iceberg/iceberg_int.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+
+typedef struct SnapshotTime
+{
+	int64_t		snapshot_id;
+	int64_t		timestamp_ms;
+} SnapshotTime;
+
+typedef struct Totaling
+{
+	LakeArena  *arena;			/* of the result */
+	const LakeTable *table;
+	LakeStore  *store;
+	const LakePartitionSpec *type;
+	const SnapshotTime *times;	/* by snapshot id */
+	size_t		time_count;
+	BytesMap	partitions;		/* from key to PartitionTotals */
+	LakeBuffer	order;			/* of PartitionTotals * */
+	LakeBuffer	key;
+} Totaling;
+
+/* ---- when snapshots were made ---- */
+
+static int
+compare_times(const void *a, const void *b)
+{
+	int64_t		x = ((const SnapshotTime *) a)->snapshot_id;
+	int64_t		y = ((const SnapshotTime *) b)->snapshot_id;
+
+	return (x > y) - (x < y);
+}
+
+/* those that the metadata still has, of which there may be many thousands */
+static void
+read_times(Totaling *totaling, LakeArena *arena)
+{
+	LakeBytes	snapshots = iceberg_table(totaling->table)->snapshots;
+	LakeBuffer	times;
+	JsonScan	scan;
+	LakeBytes	text;
+
+	buffer_init(&times, arena);
+	if (snapshots.len > 0)
+	{
+		json_scan_begin(&scan, snapshots);
+		while (json_scan_next(&scan, &text))
+		{
+			SnapshotTime time;
+			LakeBytes	value;
+
+			lake_check_interrupts();
+			snapshot_scan(text, &time.snapshot_id, NULL);
+			if (json_scan_member(text, "timestamp-ms", &value) &&
+				json_scan_int64(value, &time.timestamp_ms))
+				buffer_append(&times, &time, sizeof time);
+		}
+	}
+	totaling->times = (const SnapshotTime *) (const void *) times.data;
+	totaling->time_count = times.len / sizeof(SnapshotTime);
+	if (totaling->time_count > 1)
+		qsort(times.data, totaling->time_count, sizeof(SnapshotTime),
+			  compare_times);
+}
+
+static const SnapshotTime *
+find_time(const Totaling *totaling, int64_t snapshot_id)
+{
+	SnapshotTime wanted = {snapshot_id, 0};
+
+	if (totaling->time_count == 0)
+		return NULL;
+	return bsearch(&wanted, totaling->times, totaling->time_count,
+				   sizeof wanted, compare_times);
+}
+
+/* ---- counting ---- */
+
+static PartitionTotals *
+find_partition(Totaling *totaling, const EntryWalk *walk)
+{
+	PartitionTotals *partition;
+	LakeBytes	key;
+
+	totaling->key.len = 0;
+	entry_walk_partition_key(walk, &totaling->key);
+	key.data = totaling->key.data;
+	key.len = totaling->key.len;
+	partition = bytes_map_find(&totaling->partitions, key);
+	if (partition != NULL)
+		return partition;
+	partition = lake_alloc(totaling->arena, sizeof *partition);
+	partition->values = entry_walk_partition(walk, totaling->arena);
+	partition->spec_id = entry_walk_spec_id(walk);
+	partition->updated_ms = ICEBERG_NONE;
+	partition->updated_snapshot_id = ICEBERG_NONE;
+	if (key.len > 0)
+		key.data = (const uint8_t *)
+			lake_strndup(totaling->partitions.arena,
+						 (const char *) key.data, key.len);
+	bytes_map_add(&totaling->partitions, key, partition);
+	buffer_append(&totaling->order, &partition, sizeof partition);
+	return partition;
+}
+
+static void
+add(int64_t *total, int64_t part, const char *name)
+{
+	if (part != ICEBERG_NONE && __builtin_add_overflow(*total, part, total))
+		lake_throw(LAKE_ERROR_OUT_OF_RANGE,
+				   "sum of \"%s\" in a partition is out of range", name);
+}
+
+static void
+count_entry(Totaling *totaling, const EntryWalk *walk,
+			const IcebergEntry *entry)
+{
+	PartitionTotals *partition = find_partition(totaling, walk);
+	const SnapshotTime *time = find_time(totaling, entry->snapshot_id);
+
+	if (time != NULL && (partition->updated_ms == ICEBERG_NONE ||
+						 time->timestamp_ms > partition->updated_ms))
+	{
+		partition->spec_id = entry_walk_spec_id(walk);
+		partition->updated_ms = time->timestamp_ms;
+		partition->updated_snapshot_id = time->snapshot_id;
+	}
+	switch (entry->content)
+	{
+		case CONTENT_DATA:
+			add(&partition->records, entry->record_count, "record_count");
+			add(&partition->size, entry->size, "file_size_in_bytes");
+			partition->files++;
+			break;
+		case CONTENT_POSITION_DELETES:
+			add(&partition->position_delete_records, entry->record_count,
+				"record_count");
+			partition->position_delete_files++;
+			break;
+		case CONTENT_EQUALITY_DELETES:
+			add(&partition->equality_delete_records, entry->record_count,
+				"record_count");
+			partition->equality_delete_files++;
+			break;
+	}
+}
+
+static void
+count_manifest(Totaling *totaling, LakeArena *arena,
+			   const ManifestFile *manifest)
+{
+	EntryWalk  *walk = entry_walk_open(arena, totaling->table,
+									   totaling->store, manifest,
+									   totaling->type, false);
+	const IcebergEntry *entry;
+
+	while ((entry = entry_walk_next(walk)) != NULL)
+	{
+		if (entry->status != STATUS_DELETED)
+			count_entry(totaling, walk, entry);
+	}
+}
+
+const PartitionTotals *
+iceberg_partition_totals(LakeArena *arena, const LakeTable *table,
+						 LakeStore *store, const LakeSnapshot *snapshot,
+						 const LakePartitionSpec *type, size_t *count)
+{
+	LakeArena  *scratch = lake_arena_create(arena, "partition totals");
+	LakeArena  *work = lake_arena_create(scratch, "manifest");
+	Totaling	totaling = {.arena = arena, .table = table, .store = store,
+	.type = type};
+	size_t		manifest_count;
+	const ManifestFile *manifests = manifest_list_read(scratch, store,
+													   snapshot,
+													   &manifest_count);
+	PartitionTotals *totals;
+
+	read_times(&totaling, scratch);
+	bytes_map_init(&totaling.partitions, scratch);
+	buffer_init(&totaling.order, scratch);
+	buffer_init(&totaling.key, scratch);
+	for (size_t i = 0; i < manifest_count; i++)
+	{
+		count_manifest(&totaling, work, &manifests[i]);
+		lake_arena_reset(work);
+	}
+	*count = totaling.partitions.count;
+	totals = lake_alloc_array(arena, *count, sizeof *totals);
+	for (size_t i = 0; i < *count; i++)
+		totals[i] = *((PartitionTotals **) (void *) totaling.order.data)[i];
+	lake_arena_destroy(scratch);
+	return totals;
+}
