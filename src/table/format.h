@@ -6,6 +6,7 @@
 #define LAKE_FORMAT_H
 
 #include "io/io.h"
+#include "table/column_summary.h"
 #include "table/task.h"
 #include "table/task_reader.h"
 #include "table/type.h"
@@ -81,6 +82,14 @@ typedef struct LakeFormat
 	const ScanPlan *(*plan) (LakeArena *arena, const LakeTable *table,
 							 LakeStore *store, const LakeSnapshot *snapshot,
 							 const Predicate *predicate);
+
+	/*
+	 * Adds the bounds of the snapshot's data files to summaries of fields,
+	 * for estimates: reads each manifest, whatever deletes there are.
+	 */
+	void		(*summarise) (LakeArena *arena, const LakeTable *table,
+							  LakeStore *store, const LakeSnapshot *snapshot,
+							  ColumnSummary *const *summaries, int count);
 } LakeFormat;
 
 struct LakeTable
