@@ -242,6 +242,13 @@ extern bool manifest_reader_bounds(void *arg, int32_t field_id,
 extern void bounds_set(LakeBounds *bounds, const LakeType *type,
 					   LakeBytes lower, LakeBytes upper);
 
+/* ---- column_bounds.c ---- */
+
+/* LakeFormat.summarise */
+extern void iceberg_summarise(LakeArena *arena, const LakeTable *table,
+							  LakeStore *store, const LakeSnapshot *snapshot,
+							  ColumnSummary *const *summaries, int count);
+
 /* ---- delete_index.c ---- */
 
 typedef struct DeleteEntry DeleteEntry;

@@ -393,5 +393,6 @@ iceberg_plan(LakeArena *arena, const LakeTable *table, LakeStore *store,
 }
 
 const LakeFormat iceberg_format = {
-	"iceberg", iceberg_metadata_read, iceberg_resolve, iceberg_plan
+	"iceberg", iceberg_metadata_read, iceberg_resolve, iceberg_plan,
+	iceberg_summarise
 };
