@@ -185,6 +185,8 @@ cost_estimate_size(PlannerInfo *root, RelOptInfo *baserel, LakePlan *plan)
 		if (plan->planned_files <= MAX_FILES_TO_PLAN)
 			estimate_files(plan, baserel->relid);
 	}
+	/* statistics.c finds the plan here */
+	baserel->fdw_private = plan;
 	baserel->tuples = plan->table_rows;
 	baserel->pages = Min(plan->planned_bytes / BLCKSZ, MaxBlockNumber - 1);
 	set_baserel_size_estimates(root, baserel);

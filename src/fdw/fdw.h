@@ -60,8 +60,8 @@ extern bool pushdown_constant(void *arg, Expr *expr, Datum *value,
 /* RelOptInfo.fdw_private of a lake table */
 typedef struct LakePlan
 {
-	LakeRelation *relation;		/* under the newest pin, or lake.at's if that is
-								 * a constant */
+	LakeRelation *relation;		/* under the newest pin, or lake.at's if that
+								 * is a constant */
 	List	   *pushed;			/* RestrictInfos, security order */
 	List	   *local;			/* RestrictInfos, the rest */
 	Bitmapset  *attnums;		/* that the scan must return, offset by
@@ -74,6 +74,9 @@ typedef struct LakePlan
 	bool		counts_rows;	/* every planned file's rows are known, and no
 								 * delete applies */
 	Cost		read_cost;		/* files to vectors, without tuples */
+	/* statistics.c's */
+	Bitmapset  *summarised;		/* attributes that were asked for */
+	HeapTuple  *statistics;		/* by attnum - 1, NULL: none; or all NULL */
 } LakePlan;
 
 /* ForeignScan.fdw_private; 64-bit values never go in as Integer */
@@ -112,6 +115,11 @@ extern void cost_scan(PlannerInfo *root, const RelOptInfo *baserel,
 
 /* the same for one row that counts them */
 extern void cost_count(const LakePlan *plan, Cost *startup, Cost *total);
+
+/* ---- statistics.c: statistics before the first ANALYZE ---- */
+
+/* chains a get_relation_stats_hook */
+extern void statistics_init(void);
 
 /* ---- scan.c ---- */
 

@@ -20,6 +20,7 @@ void
 _PG_init(void)
 {
 	guc_define();
+	statistics_init();
 }
 
 /*
