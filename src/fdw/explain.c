@@ -92,7 +92,8 @@ declared_schema(const LakeRelation *relation)
 static const char *
 pushed_filter(const LakeScan *scan, ExplainState *es)
 {
-	if (scan->has_unknown || scan->value_params != NULL)
+	if (scan->relation == NULL || scan->has_unknown ||
+		scan->value_params != NULL)
 		return deparsed_quals(scan, false, es);
 	if (scan->predicate == NULL)
 		return NULL;
@@ -125,6 +126,7 @@ explain_execution(const LakeScan *scan, ExplainState *es)
 	ExplainPropertyInteger("Row Groups Skipped", NULL,
 						   counters.row_groups_skipped, es);
 	ExplainPropertyInteger("Bytes Read", NULL,
+						   scan->bytes_before +
 						   scan->relation->store->bytes_read -
 						   scan->plan_bytes, es);
 	ExplainPropertyInteger("Rows Removed By Deletes", NULL,
@@ -144,23 +146,60 @@ bind_late(LakeScan *scan)
 	PopActiveSnapshot();
 }
 
+/* a selector that is no constant, as it is written */
+static void
+explain_selector(const LakeScan *scan, ExplainState *es)
+{
+	static const char *const labels[] = {
+		[LAKE_SELECT_SNAPSHOT] = "Snapshot",
+		[LAKE_SELECT_TIME] = "As Of",
+		[LAKE_SELECT_REF] = "Ref",
+	};
+	List	   *context;
+
+	if (scan->selector == NULL || IsA(scan->selector, Const))
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt,
+									   scan->node->ss.ps.plan, NIL);
+	ExplainPropertyText(labels[time_travel_kind(scan->selector)],
+						deparse_expression((Node *) scan->selector, context,
+										   list_length(es->rtable) > 1 ||
+										   es->verbose, false), es);
+}
+
+static void
+explain_version(const LakeScan *scan, ExplainState *es)
+{
+	const LakeRelation *relation = scan->relation;
+	const char *time;
+
+	if (relation == NULL)
+		return;
+	if (relation->snapshot != NULL)
+	{
+		ExplainPropertyInteger("Snapshot Id", NULL, relation->snapshot->id,
+							   es);
+		time = snapshot_time(relation->snapshot->timestamp_ms);
+		if (time != NULL)
+			ExplainPropertyText("Snapshot Time", time, es);
+	}
+	/* else it has been shown as an expression */
+	if (relation->selector.kind == LAKE_SELECT_REF &&
+		(scan->selector == NULL || IsA(scan->selector, Const)))
+		ExplainPropertyText("Ref", name_from_lake(relation->selector.ref), es);
+}
+
 void
 lakeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 {
 	LakeScan   *scan = node->fdw_state;
-	const LakeSnapshot *snapshot = scan->relation->snapshot;
 	const char *shown;
 
 	if (!scan->is_bound)
 		bind_late(scan);
-	ExplainPropertyText("Lake Table", lake_name(scan->relation->relid), es);
-	if (snapshot != NULL)
-	{
-		ExplainPropertyInteger("Snapshot Id", NULL, snapshot->id, es);
-		shown = snapshot_time(snapshot->timestamp_ms);
-		if (shown != NULL)
-			ExplainPropertyText("Snapshot Time", shown, es);
-	}
+	ExplainPropertyText("Lake Table", lake_name(scan_relid(scan)), es);
+	explain_selector(scan, es);
+	explain_version(scan, es);
 	if (scan->counts)
 		ExplainPropertyText("Pushed Aggregate", "count(*)", es);
 	shown = pushed_filter(scan, es);
@@ -169,6 +208,8 @@ lakeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	shown = deparsed_quals(scan, true, es);
 	if (shown != NULL)
 		ExplainPropertyText("Local Filter", shown, es);
+	if (scan->relation == NULL)
+		return;
 	explain_files(scan, es);
 	if (es->analyze)
 		explain_execution(scan, es);

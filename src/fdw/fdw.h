@@ -60,8 +60,10 @@ extern bool pushdown_constant(void *arg, Expr *expr, Datum *value,
 /* RelOptInfo.fdw_private of a lake table */
 typedef struct LakePlan
 {
-	LakeRelation *relation;		/* under the newest pin, or lake.at's if that
-								 * is a constant */
+	LakeRelation *relation;		/* under the newest pin, or lake.at's if that can
+								 * be told while planning */
+	Expr	   *selector;		/* lake.at's; NULL: none */
+	Oid			selector_function;	/* lake.at */
 	List	   *pushed;			/* RestrictInfos, security order */
 	List	   *local;			/* RestrictInfos, the rest */
 	Bitmapset  *attnums;		/* that the scan must return, offset by
@@ -87,6 +89,12 @@ typedef enum LakePrivate
 	 * is one
 	 */
 	LAKE_PRIVATE_ATTNUMS,
+
+	/*
+	 * OidList: lake.at, if the first of fdw_exprs is its selector; NIL
+	 * otherwise
+	 */
+	LAKE_PRIVATE_SELECTOR,
 	LAKE_PRIVATE_LENGTH
 } LakePrivate;
 
@@ -155,8 +163,19 @@ typedef struct LakeScan
 {
 	ForeignScanState *node;
 	MemoryContext context;		/* the scan's, below es_query_cxt */
-	LakeRelation *relation;		/* under the statement's pin */
+
+	/* lake.at's selector, NULL if there is none, and what it depends on */
+	Expr	   *selector;
+	ExprState  *selector_state;
+	Bitmapset  *selector_params;
+	bool		selector_is_open;	/* known when the scan runs, not before */
+	bool		selector_is_stale;	/* a rescan may have changed it */
+
+	/* made by open_relation(), in open_context */
+	MemoryContext open_context;
+	LakeRelation *relation;		/* under the statement's pin; NULL: not yet */
 	const char *title;			/* for error contexts */
+	ColumnConverter **converters;	/* by attribute index */
 	bool		counts;			/* returns one row: how many there are */
 	bool		explain_only;
 	List	   *attnums;		/* that the plan wants */
@@ -176,7 +195,6 @@ typedef struct LakeScan
 	TaskReader *reader;			/* NULL until a task needs it */
 	int			column_count;
 	ScanColumn *columns;
-	ColumnConverter **converters;	/* by attribute index, in context */
 
 	/* where the scan stands */
 	int			next_task;
@@ -192,6 +210,7 @@ typedef struct LakeScan
 
 	/* for EXPLAIN ANALYZE, over all rescans */
 	TaskReaderCounters counters;	/* of readers that are gone */
+	uint64		bytes_before;	/* read under versions that are closed */
 	uint64		plan_bytes;		/* of metadata and manifests */
 } LakeScan;
 
@@ -200,9 +219,13 @@ extern TupleTableSlot *lakeIterateForeignScan(ForeignScanState *node);
 extern void lakeReScanForeignScan(ForeignScanState *node);
 extern void lakeEndForeignScan(ForeignScanState *node);
 
+/* the foreign table */
+extern Oid	scan_relid(const LakeScan *scan);
+
 /*
- * Evaluates the quals' values and plans the files, if that is not done; for
- * EXPLAIN of a node that was never executed.
+ * Evaluates selector and quals' values and plans the files; for EXPLAIN of a
+ * node that was never executed, which leaves the relation NULL if its version
+ * cannot be told.
  */
 extern void scan_bind(LakeScan *scan);
 
@@ -236,6 +259,9 @@ extern TaskReaderCounters scan_counters(const LakeScan *scan);
  */
 extern void time_travel_init(void);
 
+/* the lake table of a row type, locked for the planner; throws 42809 */
+extern Oid	time_travel_relation(Oid type);
+
 /*
  * The selector that a range table entry carries: its kind and expression.
  * LAKE_SELECT_CURRENT, NULL for an ordinary one.  The three kinds' expressions
@@ -244,7 +270,21 @@ extern void time_travel_init(void);
 extern LakeSelectorKind time_travel_selector(const RangeTblEntry *rte,
 											 Expr **expr);
 
-/* the selector of a value of that expression; throws 22004 for NULL */
+extern LakeSelectorKind time_travel_kind(const Expr *expr);
+
+/* lake.at's OID, if the entry came from it */
+extern Oid	time_travel_function(const RangeTblEntry *rte);
+
+/* the argument of lake.at that gives this kind */
+extern const char *time_travel_name(LakeSelectorKind kind);
+
+/* throws 22023 unless lake.at has got one selector */
+extern void time_travel_check_count(int count);
+
+/*
+ * The selector of a value of that expression, in the current memory context;
+ * throws 22004 for NULL.
+ */
 extern void time_travel_value(LakeSelectorKind kind, Datum value, bool is_null,
 							  LakeSelector *selector);
 

@@ -21,6 +21,7 @@ _PG_init(void)
 {
 	guc_define();
 	statistics_init();
+	time_travel_init();
 }
 
 /*

@@ -16,6 +16,7 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -99,14 +100,41 @@ refuse_system_columns(const LakePlan *plan)
 	}
 }
 
+/*
+ * The version to plan with: lake.at's if its value can be told by now, else the
+ * current one.
+ */
+static LakeRelation *
+open_relation(PlannerInfo *root, Oid relid, Expr *expr)
+{
+	LakeSelector selector = {LAKE_SELECT_CURRENT};
+	LakeOpen	how = {0};
+	Expr	   *value = expr;
+
+	if (expr == NULL)
+		return lake_relation_open(relid, &how);
+	if (!IsA(value, Const))
+		value = (Expr *) estimate_expression_value(root, (Node *) expr);
+	/* a guess may be NULL, a constant may not */
+	if (IsA(value, Const) && (value == expr || !((Const *) value)->constisnull))
+		time_travel_value(time_travel_kind(expr), ((Const *) value)->constvalue,
+						  ((Const *) value)->constisnull, &selector);
+	else
+		how.any_version = true;
+	how.selector = &selector;
+	return lake_relation_open(relid, &how);
+}
+
 void
 lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
-	static const LakeOpen newest;
+	const RangeTblEntry *rte = planner_rt_fetch(baserel->relid, root);
 	LakePlan   *plan = palloc0(sizeof *plan);
 	LakeFrame	frame;
 
-	plan->relation = lake_relation_open(relid, &newest);
+	time_travel_selector(rte, &plan->selector);
+	plan->selector_function = time_travel_function(rte);
+	plan->relation = open_relation(root, relid, plan->selector);
 	lake_frame_push(&frame, "planning a scan of", plan->relation->name);
 	classify_quals(baserel, plan);
 	plan->attnums = wanted_attnums(baserel, plan->local);
@@ -181,6 +209,7 @@ add_count_path(PlannerInfo *root, RelOptInfo *input_rel,
 		query->groupingSets != NIL || query->havingQual != NULL ||
 		input_rel->reloptkind != RELOPT_BASEREL ||
 		input_rel->baserestrictinfo != NIL ||
+		input_rel->lateral_relids != NULL ||
 		bms_membership(root->all_baserels) != BMS_SINGLETON)
 		return;
 	tlist = count_tlist(output_rel->reltarget);
@@ -257,9 +286,36 @@ exact_attnums(const PlannerInfo *root, const LakePlan *plan, const List *tlist)
 }
 
 /*
- * Pushed quals are in the plan twice: as expressions that the scan makes its
- * predicate of, and as quals that EvalPlanQual repeats.
+ * The scan node; of, the base relation's plan, gives it the selector.  Pushed
+ * quals are in the plan twice: as expressions that the scan makes its predicate
+ * of, and as quals that EvalPlanQual repeats.
  */
+static ForeignScan *
+make_scan(const LakePlan *of, List *tlist, List *local, Index relid,
+		  List *pushed, List *attnums, List *scan_tlist, Plan *outer_plan)
+{
+	List	   *exprs = pushed;
+	List	   *function = NIL;
+
+	if (of->selector != NULL)
+	{
+		exprs = lcons(copyObject(of->selector), list_copy(pushed));
+		function = list_make1_oid(of->selector_function);
+	}
+	return make_foreignscan(tlist, local, relid, exprs,
+							list_make2(attnums, function), scan_tlist,
+							copyObject(pushed), outer_plan);
+}
+
+/* the only table below count(*) */
+static const LakePlan *
+counted_plan(const PlannerInfo *root)
+{
+	int			relid = bms_singleton_member(root->all_baserels);
+
+	return root->simple_rel_array[relid]->fdw_private;
+}
+
 ForeignScan *
 lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 				   ForeignPath *best_path, List *tlist, List *scan_clauses,
@@ -272,9 +328,8 @@ lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	ListCell   *cell;
 
 	if (IS_UPPER_REL(rel))
-		return make_foreignscan(tlist, NIL, 0, NIL, list_make1(NIL),
-								linitial(best_path->fdw_private), NIL,
-								outer_plan);
+		return make_scan(counted_plan(root), tlist, NIL, 0, NIL, NIL,
+						 linitial(best_path->fdw_private), outer_plan);
 	foreach(cell, scan_clauses)
 	{
 		RestrictInfo *info = lfirst(cell);
@@ -287,9 +342,7 @@ lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 			local = lappend(local, info->clause);
 	}
 	attnums = exact_attnums(root, plan, tlist);
-	return make_foreignscan(tlist, local, rel->relid, pushed,
-							list_make1(attnums != NIL ? attnums :
-									   attnum_list(plan)),
-							attnums != NIL ? copyObject(tlist) : NIL,
-							copyObject(pushed), outer_plan);
+	return make_scan(plan, tlist, local, rel->relid, pushed,
+					 attnums != NIL ? attnums : attnum_list(plan),
+					 attnums != NIL ? copyObject(tlist) : NIL, outer_plan);
 }

@@ -10,12 +10,15 @@
 #include "fdw/fdw.h"
 
 #include "access/sysattr.h"
+#include "catalog/objectaccess.h"
 #include "common/int.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "server/compat.h"
@@ -183,7 +186,7 @@ converter(LakeScan *scan, const LakeColumn *column)
 	ColumnConverter **place = &scan->converters[column->attnum - 1];
 
 	if (*place == NULL)
-		*place = column_converter_create(scan->context, column->field->type,
+		*place = column_converter_create(scan->open_context, column->field->type,
 										 column->type_oid, column->typmod,
 										 column->name);
 	return *place;
@@ -233,27 +236,6 @@ bind_files(LakeScan *scan)
 	scan->plan_bytes += relation->store->bytes_read - bytes_before;
 }
 
-void
-scan_bind(LakeScan *scan)
-{
-	TupleTableSlot *slot = scan->slot;
-	MemoryContext old_context;
-	LakeFrame	frame;
-
-	lake_frame_push(&frame, "planning the scan of", scan->title);
-	old_context = MemoryContextSwitchTo(scan->bind_context);
-	bind_quals(scan);
-	bind_columns(scan);
-	bind_files(scan);
-	MemoryContextSwitchTo(old_context);
-	lake_frame_pop(&frame);
-
-	/* attributes that the scan does not return stay NULL from here on */
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
-	scan->is_bound = true;
-}
-
 static void
 add_counters(TaskReaderCounters *sum, const TaskReaderCounters *add)
 {
@@ -283,6 +265,157 @@ unbind(LakeScan *scan)
 	scan->columns = NULL;
 	scan->is_bound = false;
 	MemoryContextReset(scan->bind_context);
+}
+
+/* ---- opening: selector to version ---- */
+
+Oid
+scan_relid(const LakeScan *scan)
+{
+	const ForeignScanState *node = scan->node;
+	const ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	int			rtindex;
+
+	if (node->ss.ss_currentRelation != NULL)
+		return RelationGetRelid(node->ss.ss_currentRelation);
+	rtindex = bms_next_member(compat_scan_relids(plan), -1);
+	return exec_rt_fetch(rtindex, node->ss.ps.state)->relid;
+}
+
+static void
+evaluate_selector(LakeScan *scan, LakeSelector *selector)
+{
+	ExprContext *econtext = scan->node->ss.ps.ps_ExprContext;
+	bool		is_null;
+	Datum		value = ExecEvalExprSwitchContext(scan->selector_state,
+												  econtext, &is_null);
+
+	time_travel_value(time_travel_kind(scan->selector), value, is_null,
+					  selector);
+}
+
+static bool
+is_same_selector(const LakeSelector *a, const LakeSelector *b)
+{
+	if (a->kind == LAKE_SELECT_REF)
+		return strcmp(a->ref, b->ref) == 0;
+	return a->snapshot_id == b->snapshot_id && a->time_us == b->time_us;
+}
+
+static void
+open_relation(LakeScan *scan, const LakeSelector *selector)
+{
+	LakeOpen	how = {
+		.snapshot = scan->node->ss.ps.state->es_snapshot,
+		.selector = selector
+	};
+	MemoryContext old_context = MemoryContextSwitchTo(scan->open_context);
+	LakeRelation *relation;
+
+	relation = lake_relation_open(scan_relid(scan), &how);
+	scan->converters = palloc0(sizeof *scan->converters *
+							   Max(relation->column_count, 1));
+	scan->title = relation->snapshot == NULL ? relation->name :
+		psprintf("%s at snapshot " INT64_FORMAT, relation->name,
+				 relation->snapshot->id);
+	scan->relation = relation;
+	scan->plan_bytes += relation->store->bytes_read;
+	MemoryContextSwitchTo(old_context);
+}
+
+static void
+close_relation(LakeScan *scan)
+{
+	unbind(scan);
+	scan->bytes_before += scan->relation->store->bytes_read;
+	scan->relation = NULL;
+	scan->title = NULL;
+	scan->converters = NULL;
+	MemoryContextReset(scan->open_context);
+}
+
+/* opens the relation under the selector's value, unless it is open so */
+static void
+apply_selector(LakeScan *scan)
+{
+	LakeSelector selector;
+	MemoryContext old_context;
+
+	if (scan->explain_only &&
+		(scan->selector_is_open ||
+		 has_open_parameter((Node *) scan->selector, scan)))
+		return;
+	old_context = MemoryContextSwitchTo(scan->bind_context);
+	evaluate_selector(scan, &selector);
+	MemoryContextSwitchTo(old_context);
+	if (scan->relation == NULL)
+		open_relation(scan, &selector);
+	else if (!is_same_selector(&scan->relation->selector, &selector))
+	{
+		LakeSelector copy = selector;
+
+		if (copy.ref != NULL)
+			copy.ref = MemoryContextStrdup(scan->context, selector.ref);
+		close_relation(scan);
+		open_relation(scan, &copy);
+		if (copy.ref != NULL)
+			pfree((char *) copy.ref);
+	}
+	scan->selector_is_stale = false;
+}
+
+/* takes the selector from the plan, and opens what can be opened by now */
+static void
+begin_relation(LakeScan *scan)
+{
+	const ForeignScan *plan = (ForeignScan *) scan->node->ss.ps.plan;
+	List	   *function = list_nth(plan->fdw_private, LAKE_PRIVATE_SELECTOR);
+	AclResult	result;
+
+	if (function == NIL)
+	{
+		open_relation(scan, NULL);
+		return;
+	}
+	/* as the executor does for functions that are called */
+	result = compat_function_aclcheck(linitial_oid(function), GetUserId());
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_FUNCTION,
+					   get_func_name(linitial_oid(function)));
+	InvokeFunctionExecuteHook(linitial_oid(function));
+	scan->selector = linitial(plan->fdw_exprs);
+	scan->selector_state = ExecInitExpr(scan->selector, &scan->node->ss.ps);
+	collect_parameters((Node *) scan->selector, &scan->selector_params);
+	scan->selector_is_open = scan->selector_params != NULL ||
+		contain_subplans((Node *) scan->selector);
+	if (!scan->selector_is_open)
+		apply_selector(scan);
+}
+
+/* selector, predicate, columns and files under the current values */
+void
+scan_bind(LakeScan *scan)
+{
+	TupleTableSlot *slot = scan->slot;
+	MemoryContext old_context;
+	LakeFrame	frame;
+
+	if (scan->relation == NULL || scan->selector_is_stale)
+		apply_selector(scan);
+	if (scan->relation == NULL || scan->is_bound)
+		return;
+	lake_frame_push(&frame, "planning the scan of", scan->title);
+	old_context = MemoryContextSwitchTo(scan->bind_context);
+	bind_quals(scan);
+	bind_columns(scan);
+	bind_files(scan);
+	MemoryContextSwitchTo(old_context);
+	lake_frame_pop(&frame);
+
+	/* attributes that the scan does not return stay NULL from here on */
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts);
+	scan->is_bound = true;
 }
 
 /* ---- rows ---- */
@@ -408,7 +541,7 @@ next_rows(LakeScan *scan)
 {
 	LakeFrame	frame;
 
-	if (!scan->is_bound)
+	if (!scan->is_bound || scan->selector_is_stale)
 		scan_bind(scan);
 	lake_frame_push(&frame, "scanning", scan->title);
 	MemoryContextReset(scan->row_context);
@@ -475,24 +608,11 @@ return_count(LakeScan *scan, TupleTableSlot *slot)
 
 /* ---- callbacks ---- */
 
-static Oid
-scanned_relation(ForeignScanState *node)
-{
-	const ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
-	int			rtindex;
-
-	if (node->ss.ss_currentRelation != NULL)
-		return RelationGetRelid(node->ss.ss_currentRelation);
-	rtindex = bms_next_member(compat_scan_relids(plan), -1);
-	return exec_rt_fetch(rtindex, node->ss.ps.state)->relid;
-}
-
 void
 lakeBeginForeignScan(ForeignScanState *node, int eflags)
 {
 	const ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	EState	   *estate = node->ss.ps.state;
-	LakeOpen	how = {.snapshot = estate->es_snapshot};
 	MemoryContext context;
 	MemoryContext old_context;
 	LakeScan   *scan;
@@ -504,6 +624,8 @@ lakeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan = palloc0(sizeof *scan);
 	scan->node = node;
 	scan->context = context;
+	scan->open_context = AllocSetContextCreate(context, "lake scan version",
+											   ALLOCSET_DEFAULT_SIZES);
 	scan->bind_context = AllocSetContextCreate(context, "lake scan files",
 											   ALLOCSET_DEFAULT_SIZES);
 	scan->row_context = AllocSetContextCreate(context, "lake scan rows",
@@ -514,19 +636,17 @@ lakeBeginForeignScan(ForeignScanState *node, int eflags)
 	scan->run_rows = RUN_ROWS_FIRST;
 	scan->slot = scan->counts ? node->ss.ss_ScanTupleSlot :
 		scan_slot_create(scan);
-	scan->relation = lake_relation_open(scanned_relation(node), &how);
-	scan->plan_bytes = scan->relation->store->bytes_read;
-	scan->title = scan->relation->snapshot == NULL ? scan->relation->name :
-		psprintf("%s at snapshot " INT64_FORMAT, scan->relation->name,
-				 scan->relation->snapshot->id);
-	scan->converters = palloc0(sizeof *scan->converters *
-							   Max(scan->relation->column_count, 1));
+	begin_relation(scan);
 	scan->attnums = list_nth(plan->fdw_private, LAKE_PRIVATE_ATTNUMS);
 	scan->quals = palloc0(sizeof *scan->quals *
 						  (list_length(plan->fdw_exprs) + 1));
-	foreach(cell, plan->fdw_exprs)
-		scan->quals[scan->qual_count++].clause = lfirst(cell);
-	collect_parameters((Node *) plan->fdw_exprs, &scan->value_params);
+	for_each_from(cell, plan->fdw_exprs, scan->selector != NULL ? 1 : 0)
+	{
+		Expr	   *clause = lfirst(cell);
+
+		scan->quals[scan->qual_count++].clause = clause;
+		collect_parameters((Node *) clause, &scan->value_params);
+	}
 	node->fdw_state = scan;
 	if (scan->explain_only)
 		scan_bind(scan);
@@ -565,6 +685,9 @@ lakeReScanForeignScan(ForeignScanState *node)
 	if (scan->is_bound &&
 		bms_overlap(node->ss.ps.chgParam, scan->value_params))
 		unbind(scan);
+	/* a sub-plan's parameters are its own affair */
+	if (scan->selector_is_open && node->ss.ps.chgParam != NULL)
+		scan->selector_is_stale = true;
 	scan->next_task = 0;
 	scan->in_task = false;
 	scan->run_rows = RUN_ROWS_FIRST;

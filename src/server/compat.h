@@ -11,11 +11,14 @@
 #include "postgres.h"
 
 #include "catalog/pg_foreign_server.h"
+#include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "parser/parse_relation.h"
 #include "parser/parse_type.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -107,6 +110,60 @@ compat_collation_is_c(Oid collation)
 #define COMPAT_EXTRA_PARAMETER
 #define COMPAT_EXTRA_ARGUMENT
 #endif
+
+/* may the role call the function? */
+static inline AclResult
+compat_function_aclcheck(Oid function, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE);
+#else
+	return pg_proc_aclcheck(function, role, ACL_EXECUTE);
+#endif
+}
+
+/*
+ * Asks for SELECT on columns of a relation that was not in the query before.
+ * view_owner is whom it is read as, if not the user; before 16 the rewriter has
+ * left that in the entry, whatever it stood for.
+ */
+static inline void
+compat_require_select(Query *query, RangeTblEntry *rte, Bitmapset *columns,
+					  Oid view_owner)
+{
+#if PG_VERSION_NUM >= 160000
+	RTEPermissionInfo *info = addRTEPermissionInfo(&query->rteperminfos, rte);
+
+	info->requiredPerms = ACL_SELECT;
+	info->selectedCols = columns;
+	info->checkAsUser = view_owner;
+#else
+	rte->requiredPerms = ACL_SELECT;
+	rte->selectedCols = columns;
+#endif
+}
+
+/* whom a relation of the query is read as; InvalidOid: the user */
+static inline Oid
+compat_check_as_user(const Query *query, RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	return getRTEPermissionInfo(query->rteperminfos, rte)->checkAsUser;
+#else
+	return rte->checkAsUser;
+#endif
+}
+
+/* columns of joins as those of their inputs, outside of the planner */
+static inline Node *
+compat_flatten_join_alias_vars(Query *query, Node *node)
+{
+#if PG_VERSION_NUM >= 160000
+	return flatten_join_alias_vars(NULL, query, node);
+#else
+	return flatten_join_alias_vars(query, node);
+#endif
+}
 
 /* may the role use the foreign server? */
 static inline AclResult

@@ -530,7 +530,7 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 	scope.relation_name = relation->name;
 	scope.declared = lake_table_schema(relation->table, &options);
 	scope.read = version.schema;
-	scope.in_history = !version.is_branch;
+	scope.in_history = how->any_version || !version.is_branch;
 	bind_columns(relation, &scope, RelationGetDescr(rel));
 	lake_frame_pop(&frame);
 	table_close(rel, NoLock);

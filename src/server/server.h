@@ -255,6 +255,12 @@ typedef struct LakeOpen
 	const LakeSelector *selector;
 
 	/*
+	 * The version is not known yet, only that it need not be the newest:
+	 * columns may be of any schema that the table ever had.
+	 */
+	bool		any_version;
+
+	/*
 	 * A parallel leader's, together with its selector: the version that it
 	 * reads, whatever the catalog says by now.  NULL otherwise.
 	 */
