@@ -122,18 +122,36 @@ run_query(const char *sql, Oid type, Datum value, ReturnSetInfo *result)
 	SPI_finish();
 }
 
+/* without our hook the query would call the function again, for ever */
+static pg_noinline void
+run_query_once(const char *sql, Oid type, Datum value, ReturnSetInfo *result)
+{
+	static bool is_running = false;
+
+	if (is_running)
+		elog(ERROR, "the planner hook of lakefdw is not called");
+	is_running = true;
+	PG_TRY();
+	{
+		run_query(sql, type, value, result);
+	}
+	PG_FINALLY();
+	{
+		is_running = false;
+	}
+	PG_END_TRY();
+}
+
 Datum
 lakefdw_at(PG_FUNCTION_ARGS)
 {
-	/* without our hook the query would call this function again, for ever */
-	static bool is_running = false;
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Oid			relid;
 	int			argument;
 	char	   *sql;
 
 	if (fcinfo->flinfo->fn_expr == NULL ||
-		!IsA(fcinfo->flinfo->fn_expr, FuncExpr) || is_running)
+		!IsA(fcinfo->flinfo->fn_expr, FuncExpr))
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("lake.at cannot be called here"));
@@ -142,17 +160,8 @@ lakefdw_at(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	sql = make_query(fcinfo, relid, result->setDesc,
 					 time_travel_name(selectors[argument - 1].kind));
-	is_running = true;
-	PG_TRY();
-	{
-		run_query(sql, selectors[argument - 1].type,
-				  PG_GETARG_DATUM(argument), result);
-	}
-	PG_FINALLY();
-	{
-		is_running = false;
-	}
-	PG_END_TRY();
+	run_query_once(sql, selectors[argument - 1].type,
+				   PG_GETARG_DATUM(argument), result);
 	PG_RETURN_NULL();
 }
 
