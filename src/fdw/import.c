@@ -14,10 +14,12 @@
 #include "catalog/heap.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_foreign_table.h"
+#include "commands/defrem.h"
 #include "commands/event_trigger.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
@@ -80,9 +82,8 @@ reason_to_skip(const ImportColumn *column, const ImportColumn *others,
 
 /* the columns of a table that can be had, the others in notices */
 static ImportColumn *
-list_columns(const LakeTable *table, const char *table_name, int *count)
+list_columns(const LakeSchema *schema, const char *table_name, int *count)
 {
-	const LakeSchema *schema = table->schema;
 	ImportColumn *columns;
 	int			n = 0;
 
@@ -159,29 +160,46 @@ append_column(StringInfo sql, const ImportColumn *column)
 		appendStringInfoString(sql, " NOT NULL");
 }
 
+/* what is imported, and as what */
+typedef struct ImportTarget
+{
+	Oid			server_oid;
+	const char *server_name;
+	const char *name_space;		/* in the database's encoding */
+	const char *name;			/* in the database's encoding */
+	const char *local_name;
+	List	   *version;		/* DefElems of the table that name a version */
+} ImportTarget;
+
 static char *
-create_statement(const LakeTable *table, const char *local_name,
-				 const char *name_space, const char *name,
-				 const char *server_name)
+create_statement(const LakeSchema *schema, const ImportTarget *target)
 {
 	StringInfoData sql;
 	ImportColumn *columns;
 	int			count;
+	ListCell   *cell;
 
-	columns = list_columns(table, name, &count);
+	columns = list_columns(schema, target->name, &count);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s (",
-					 quote_identifier(local_name));
+					 quote_identifier(target->local_name));
 	for (int i = 0; i < count; i++)
 	{
 		appendStringInfoString(&sql, i == 0 ? "" : ", ");
 		append_column(&sql, &columns[i]);
 	}
 	appendStringInfo(&sql, ") SERVER %s OPTIONS (",
-					 quote_identifier(server_name));
-	append_option(&sql, "namespace", name_space);
+					 quote_identifier(target->server_name));
+	append_option(&sql, "namespace", target->name_space);
 	appendStringInfoString(&sql, ", ");
-	append_option(&sql, "table", name);
+	append_option(&sql, "table", target->name);
+	foreach(cell, target->version)
+	{
+		DefElem    *option = lfirst(cell);
+
+		appendStringInfoString(&sql, ", ");
+		append_option(&sql, option->defname, defGetString(option));
+	}
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
 }
@@ -196,7 +214,7 @@ concerns_one_table(int sqlstate)
 	static const LakeErrorCode codes[] = {
 		LAKE_ERROR_CORRUPT, LAKE_ERROR_UNSUPPORTED, LAKE_ERROR_IO,
 		LAKE_ERROR_MISSING, LAKE_ERROR_DENIED, LAKE_ERROR_LIMIT,
-		LAKE_ERROR_ENCODING, LAKE_ERROR_NO_TABLE
+		LAKE_ERROR_ENCODING, LAKE_ERROR_NO_TABLE, LAKE_ERROR_UNDEFINED
 	};
 
 	for (size_t i = 0; i < lengthof(codes); i++)
@@ -207,27 +225,17 @@ concerns_one_table(int sqlstate)
 	return sqlstate == ERRCODE_UNTRANSLATABLE_CHARACTER;
 }
 
-/* what is imported, and as what */
-typedef struct ImportTarget
-{
-	Oid			server_oid;
-	const char *server_name;
-	const char *name_space;		/* in the database's encoding */
-	const char *name;			/* in the database's encoding */
-	const char *local_name;
-} ImportTarget;
-
 static char *
 import_table(const ImportTarget *target)
 {
 	LakeTableOptions options = {0};
+	const LakeTable *table;
 
 	options.name_space = name_to_lake(target->name_space);
 	options.table = name_to_lake(target->name);
-	return create_statement(lake_table_open(target->server_oid, &options,
-											GetUserId()),
-							target->local_name, target->name_space,
-							target->name, target->server_name);
+	options_get_selector(target->version, &options.selector);
+	table = lake_table_open(target->server_oid, &options, GetUserId());
+	return create_statement(lake_table_schema(table, &options), target);
 }
 
 /*
@@ -278,19 +286,84 @@ try_import_table(const ImportTarget *target)
 	return sql;
 }
 
-static void
-refuse_options(ImportForeignSchemaStmt *stmt)
-{
-	DefElem    *first;
+/* ---- its options ---- */
 
-	if (stmt->options == NIL)
-		return;
-	first = linitial_node(DefElem, stmt->options);
-	ereport(ERROR,
-			(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
-			 errmsg("invalid option \"%s\"", first->defname),
-			 errhint("IMPORT FOREIGN SCHEMA has no options for lakefdw.")));
+/* the suffix of local names, "" without; the others name a version */
+static const char *
+read_options(ImportForeignSchemaStmt *stmt, List **version)
+{
+	const char *suffix = "";
+	LakeSelector selector;
+	ListCell   *cell;
+
+	*version = NIL;
+	foreach(cell, stmt->options)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		if (strcmp(option->defname, "suffix") == 0)
+			suffix = defGetString(option);
+		else if (strcmp(option->defname, "as_of_timestamp") == 0 ||
+				 strcmp(option->defname, "ref") == 0 ||
+				 strcmp(option->defname, "snapshot_id") == 0)
+			*version = lappend(*version, option);
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+					 errmsg("invalid option \"%s\"", option->defname),
+					 errhint("Options of IMPORT FOREIGN SCHEMA are %s.",
+							 "as_of_timestamp, ref, snapshot_id, suffix")));
+	}
+	options_get_selector(*version, &selector);
+	if (selector.kind == LAKE_SELECT_SNAPSHOT &&
+		(stmt->list_type != FDW_IMPORT_SCHEMA_LIMIT_TO ||
+		 list_length(stmt->table_list) != 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" needs LIMIT TO one table",
+						"snapshot_id"),
+				 errdetail("A snapshot id belongs to one table.")));
+	if (strlen(suffix) >= NAMEDATALEN - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("suffix \"%s\" is too long", suffix)));
+	return suffix;
 }
+
+/* the name, cut if need be, with all of the suffix */
+static const char *
+make_local_name(const char *name, const char *suffix)
+{
+	int			room = NAMEDATALEN - 1 - (int) strlen(suffix);
+	int			len = pg_mbcliplen(name, (int) strlen(name), room);
+
+	return psprintf("%.*s%s", len, name, suffix);
+}
+
+/* LIMIT TO and EXCEPT name tables of the lake */
+static bool
+is_wanted(const ImportTarget *target, ImportForeignSchemaStmt *stmt)
+{
+	return IsImportableForeignTable(clip_name(target->name), stmt);
+}
+
+/*
+ * The server looks for the tables that are made in LIMIT TO's list once more,
+ * under the names that they got.
+ */
+static void
+limit_to_local_names(ImportForeignSchemaStmt *stmt, List *local_names)
+{
+	ListCell   *cell;
+
+	if (stmt->list_type != FDW_IMPORT_SCHEMA_LIMIT_TO)
+		return;
+	foreach(cell, local_names)
+		stmt->table_list = lappend(stmt->table_list,
+								   makeRangeVar(NULL, lfirst(cell), -1));
+}
+
+/* ---- the tables ---- */
 
 static bool
 list_hosted_tables(const LakeServerOptions *options, const char *name_space,
@@ -385,17 +458,19 @@ lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 {
 	List	   *statements = NIL;
 	List	   *local_names = NIL;
+	List	   *version;
+	const char *suffix = read_options(stmt, &version);
 	CatalogTable *tables;
 	size_t		count;
 
-	refuse_options(stmt);
 	tables = list_tables(stmt, server_oid, &count);
 	for (size_t i = 0; i < count; i++)
 	{
 		ImportTarget target = {
 			.server_oid = server_oid,
 			.server_name = stmt->server_name,
-			.name_space = stmt->remote_schema
+			.name_space = stmt->remote_schema,
+			.version = version
 		};
 		char	   *sql;
 
@@ -403,8 +478,8 @@ lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 		if (!has_valid_name(&tables[i]))
 			continue;
 		target.name = name_from_lake(tables[i].name);
-		target.local_name = clip_name(target.name);
-		if (!IsImportableForeignTable(target.local_name, stmt))
+		target.local_name = make_local_name(target.name, suffix);
+		if (!is_wanted(&target, stmt))
 			continue;
 		if (is_imported(local_names, target.local_name))
 		{
@@ -419,6 +494,8 @@ lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 		statements = lappend(statements, sql);
 		local_names = lappend(local_names, pstrdup(target.local_name));
 	}
+	if (suffix[0] != '\0')
+		limit_to_local_names(stmt, local_names);
 	return statements;
 }
 
@@ -462,15 +539,16 @@ static char *
 add_columns_statement(Oid relid)
 {
 	LakeTableOptions options;
+	const LakeTable *table;
 	StringInfoData sql;
 	ImportColumn *columns;
 	char	   *name = get_rel_name(relid);
 	int			count;
 
 	options_get_table(relid, &options);
-	columns = list_columns(lake_table_open(GetForeignServerIdByRelId(relid),
-										   &options, GetUserId()),
-						   name, &count);
+	table = lake_table_open(GetForeignServerIdByRelId(relid), &options,
+							GetUserId());
+	columns = list_columns(lake_table_schema(table, &options), name, &count);
 	if (count == 0)
 		return NULL;
 	initStringInfo(&sql);
