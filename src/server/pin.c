@@ -1,33 +1,67 @@
 /*
  * Pins: which metadata file each lake table is read from.
  *
- * Pins make a statement (or, from REPEATABLE READ on, a transaction) see one
- * snapshot of a table however often it scans it.  They are kept by the table's
- * identity, never by relid: two foreign tables of one lake table share a pin.
+ * Everything that runs under one snapshot of the server reads one version of a
+ * lake table.  For hosted tables the snapshot itself says which.  For tables of
+ * a file catalog it is remembered here: for the transaction where that has one
+ * snapshot, else for the snapshot, which is known by a mark in a field that MVCC
+ * snapshots have no use for.  Copies inherit the mark, a new snapshot has none;
+ * addresses would be used again, and two snapshots can look alike.
+ *
+ * Pins are kept by the table's identity, never by relid: two foreign tables of
+ * one lake table share a pin.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "lib/ilist.h"
+#include "tcop/pquery.h"
 #include "utils/memutils.h"
+#include "utils/portal.h"
 #include "utils/timestamp.h"
 
 #include "server/server_int.h"
 
+/*
+ * Pins that no portal holds are kept as long as there are no more than these: a
+ * function that a cursor calls may come back to one that it took under a portal
+ * of its own.
+ */
+#define MAX_LOOSE_PINS	100
+
+typedef struct PinHold PinHold;
+
 typedef struct Pin
 {
-	struct Pin *next;
+	dlist_node	node;
 	char	   *key;			/* of the lake table */
 	char	   *metadata_location;
-	/* READ COMMITTED: of the snapshot that it was taken for */
-	TimestampTz statement_start;
-	CommandId	command;
-	TransactionId xmin;
-	TransactionId xmax;
-	uint64		completions;
+	/* marks of snapshots that it is for; 0: the transaction's */
+	uint32		first_mark;
+	uint32		last_mark;
+	dlist_head	holds;
 } Pin;
 
-/* in TopTransactionContext */
-static Pin *pins = NULL;
+/* a portal that may ask again, in its context */
+struct PinHold
+{
+	dlist_node	node;
+	MemoryContext portal_context;
+	uint64		epoch;			/* that the pin is of */
+	MemoryContextCallback callback;
+};
+
+/* in TopTransactionContext, newest first */
+static dlist_head pins = DLIST_STATIC_INIT(pins);
+
+/* of the newest snapshot that was marked in this transaction */
+static uint32 last_mark = 0;
+
+/* counts transactions: a portal can outlive the one of its pins */
+static uint64 epoch = 0;
+
+/* LakePin of the transaction, oldest first, in TopTransactionContext */
+static List *transaction_pins = NIL;
 
 static void
 forget_pins(XactEvent event, void *arg)
@@ -39,87 +73,276 @@ forget_pins(XactEvent event, void *arg)
 		case XACT_EVENT_PREPARE:
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_PARALLEL_ABORT:
-			pins = NULL;
+			dlist_init(&pins);
+			last_mark = 0;
+			epoch++;
+			transaction_pins = NIL;
 			break;
 		default:
 			break;
 	}
 }
 
-/*
- * Is the pin one of the snapshot's statement?  Commands of a VOLATILE function
- * have snapshots of their own, and so pins of their own once anything has been
- * committed in between.
- */
-static bool
-pin_is_for(const Pin *pin, Snapshot snapshot)
+static void
+forget_pins_at_end(void)
 {
-	return IsolationUsesXactSnapshot() ||
-		(pin->statement_start == GetCurrentStatementStartTimestamp() &&
-		 pin->command == snapshot->curcid &&
-		 pin->xmin == snapshot->xmin &&
-		 pin->xmax == snapshot->xmax &&
-		 pin->completions == snapshot->snapXactCompletionCount);
+	static bool is_registered = false;
+
+	if (!is_registered)
+		RegisterXactCallback(forget_pins, NULL);
+	is_registered = true;
+}
+
+/* ---- pins of file catalogs ---- */
+
+static void
+release_hold(void *arg)
+{
+	PinHold    *hold = arg;
+
+	if (hold->epoch == epoch)
+		dlist_delete(&hold->node);
+}
+
+/* the pin stays while the running portal lives, which may ask again */
+static void
+hold_pin(Pin *pin)
+{
+	PinHold    *hold;
+	dlist_iter	iter;
+
+	if (ActivePortal == NULL || pin->first_mark == 0)
+		return;
+	dlist_foreach(iter, &pin->holds)
+	{
+		hold = dlist_container(PinHold, node, iter.cur);
+		if (hold->portal_context == ActivePortal->portalContext)
+			return;
+	}
+	hold = MemoryContextAllocZero(ActivePortal->portalContext, sizeof *hold);
+	hold->portal_context = ActivePortal->portalContext;
+	hold->epoch = epoch;
+	hold->callback.func = release_hold;
+	hold->callback.arg = hold;
+	MemoryContextRegisterResetCallback(hold->portal_context, &hold->callback);
+	dlist_push_head(&pin->holds, &hold->node);
+}
+
+/* 0 where the transaction has one snapshot, a new mark for a new snapshot */
+static uint32
+mark_snapshot(Snapshot snapshot)
+{
+	forget_pins_at_end();
+	if (IsolationUsesXactSnapshot())
+		return 0;
+	if (snapshot->speculativeToken == 0)
+		snapshot->speculativeToken = ++last_mark;
+	return snapshot->speculativeToken;
 }
 
 const char *
 pin_find(const char *key, Snapshot snapshot)
 {
-	for (Pin *pin = pins; pin != NULL; pin = pin->next)
+	uint32		mark = mark_snapshot(snapshot);
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &pins)
 	{
-		if (pin_is_for(pin, snapshot) && strcmp(pin->key, key) == 0)
+		Pin		   *pin = dlist_container(Pin, node, iter.cur);
+
+		if (pin->first_mark <= mark && mark <= pin->last_mark &&
+			strcmp(pin->key, key) == 0)
+		{
+			hold_pin(pin);
 			return pin->metadata_location;
+		}
 	}
 	return NULL;
 }
 
-/* the pins of former statements, which nobody will ask for again */
 static void
-drop_former_pins(void)
+drop_loose_pins(void)
 {
-	Pin		  **link = &pins;
+	int			count = 0;
+	dlist_mutable_iter iter;
 
-	while (*link != NULL)
+	dlist_foreach_modify(iter, &pins)
 	{
-		Pin		   *pin = *link;
+		Pin		   *pin = dlist_container(Pin, node, iter.cur);
 
-		if (pin->statement_start == GetCurrentStatementStartTimestamp())
-			link = &pin->next;
-		else
-		{
-			*link = pin->next;
-			pfree(pin->key);
-			pfree(pin->metadata_location);
-			pfree(pin);
-		}
+		if (pin->first_mark == 0 || !dlist_is_empty(&pin->holds) ||
+			++count <= MAX_LOOSE_PINS)
+			continue;
+		dlist_delete(&pin->node);
+		pfree(pin->key);
+		pfree(pin->metadata_location);
+		pfree(pin);
 	}
 }
 
-void
-pin_add(const char *key, Snapshot snapshot,
-		const char *metadata_location)
+/*
+ * Makes the table's pin of the highest marks serve a higher one too, if it has
+ * the same location: the table was at that version before and after every
+ * snapshot in between.  So a loop that reads a table a million times keeps one
+ * pin.
+ */
+static bool
+widen_pin(const char *key, uint32 mark, const char *metadata_location)
 {
-	static bool is_registered = false;
+	Pin		   *highest = NULL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &pins)
+	{
+		Pin		   *pin = dlist_container(Pin, node, iter.cur);
+
+		if (strcmp(pin->key, key) == 0 &&
+			(highest == NULL || pin->last_mark > highest->last_mark))
+			highest = pin;
+	}
+	if (highest == NULL || highest->last_mark >= mark ||
+		strcmp(highest->metadata_location, metadata_location) != 0)
+		return false;
+	highest->last_mark = mark;
+	hold_pin(highest);
+	return true;
+}
+
+void
+pin_add(const char *key, Snapshot snapshot, const char *metadata_location)
+{
+	uint32		mark = mark_snapshot(snapshot);
 	MemoryContext caller;
 	Pin		   *pin;
 
-	if (!is_registered)
-	{
-		RegisterXactCallback(forget_pins, NULL);
-		is_registered = true;
-	}
-	if (!IsolationUsesXactSnapshot())
-		drop_former_pins();
+	if (widen_pin(key, mark, metadata_location))
+		return;
+	drop_loose_pins();
 	caller = MemoryContextSwitchTo(TopTransactionContext);
 	pin = palloc0(sizeof *pin);
 	pin->key = pstrdup(key);
 	pin->metadata_location = pstrdup(metadata_location);
-	pin->statement_start = GetCurrentStatementStartTimestamp();
-	pin->command = snapshot->curcid;
-	pin->xmin = snapshot->xmin;
-	pin->xmax = snapshot->xmax;
-	pin->completions = snapshot->snapXactCompletionCount;
-	pin->next = pins;
+	pin->first_mark = pin->last_mark = mark;
+	dlist_init(&pin->holds);
 	MemoryContextSwitchTo(caller);
-	pins = pin;
+	dlist_push_head(&pins, &pin->node);
+	hold_pin(pin);
+}
+
+/* ---- what lake.pins() shows ---- */
+
+/* a pin that is shown as long as its memory context lives */
+typedef struct ShownPin
+{
+	dlist_node	node;
+	LakePin		pin;
+	MemoryContextCallback callback;
+} ShownPin;
+
+/* of statements that run and cursors that are open, newest first */
+static dlist_head statement_pins = DLIST_STATIC_INIT(statement_pins);
+
+static bool
+equal_or_null(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* the same version of the same lake table, by whichever name? */
+static bool
+is_same_version(const LakePin *a, const LakePin *b)
+{
+	return a->snapshot_id == b->snapshot_id &&
+		a->is_transaction == b->is_transaction &&
+		strcmp(a->key, b->key) == 0 &&
+		strcmp(a->metadata_location, b->metadata_location) == 0 &&
+		equal_or_null(a->ref, b->ref);
+}
+
+static bool
+has_version(List *list, const LakePin *wanted)
+{
+	ListCell   *cell;
+
+	foreach(cell, list)
+	{
+		if (is_same_version(lfirst(cell), wanted))
+			return true;
+	}
+	return false;
+}
+
+static char *
+copy_or_null(const char *text)
+{
+	return text == NULL ? NULL : pstrdup(text);
+}
+
+/* in the current memory context */
+static LakePin *
+copy_pin(const LakePin *pin)
+{
+	LakePin    *copy = palloc(sizeof *copy);
+
+	*copy = *pin;
+	copy->key = pstrdup(pin->key);
+	copy->catalog = copy_or_null(pin->catalog);
+	copy->ident = pstrdup(pin->ident);
+	copy->ref = copy_or_null(pin->ref);
+	copy->metadata_location = pstrdup(pin->metadata_location);
+	return copy;
+}
+
+static void
+hide_pin(void *arg)
+{
+	dlist_delete(&((ShownPin *) arg)->node);
+}
+
+void
+pin_show(const LakePin *pin)
+{
+	if (IsolationUsesXactSnapshot())
+	{
+		LakePin		wanted = *pin;
+		MemoryContext caller;
+
+		wanted.is_transaction = true;
+		if (has_version(transaction_pins, &wanted))
+			return;
+		forget_pins_at_end();
+		caller = MemoryContextSwitchTo(TopTransactionContext);
+		transaction_pins = lappend(transaction_pins, copy_pin(&wanted));
+		MemoryContextSwitchTo(caller);
+	}
+	else
+	{
+		ShownPin   *shown = palloc0(sizeof *shown);
+
+		shown->pin = *pin;
+		shown->callback.func = hide_pin;
+		shown->callback.arg = shown;
+		MemoryContextRegisterResetCallback(CurrentMemoryContext,
+										   &shown->callback);
+		dlist_push_head(&statement_pins, &shown->node);
+	}
+}
+
+List *
+pin_list(void)
+{
+	List	   *list = NIL;
+	ListCell   *cell;
+	dlist_iter	iter;
+
+	foreach(cell, transaction_pins)
+		list = lappend(list, copy_pin(lfirst(cell)));
+	dlist_reverse_foreach(iter, &statement_pins)
+	{
+		const ShownPin *shown = dlist_container(ShownPin, node, iter.cur);
+
+		if (!has_version(list, &shown->pin))
+			list = lappend(list, copy_pin(&shown->pin));
+	}
+	return list;
 }

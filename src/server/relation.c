@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/pg_authid.h"
 #include "foreign/fdwapi.h"
@@ -188,22 +189,63 @@ find_in_files(const LakeServerOptions *options, const LakeTableOptions *table,
 static char *
 table_key(const LakeServerOptions *server, const LakeTableOptions *table)
 {
+	if (table->metadata_location != NULL)
+		return psprintf("\n%s", table->metadata_location);
+	if (is_hosted(server))
+		return psprintf("%s\n%s\n%s\n%s\n%s", server->catalog,
+						server->catalog_schema, server->catalog_name,
+						table->name_space, table->table);
 	return psprintf("%s\n%s\n%s\n%s", server->catalog, server->warehouse,
 					table->name_space, table->table);
 }
 
-/*
- * A hosted table's row is read under the snapshot itself, which is pin enough;
- * of files a memory is kept.
- */
+static bool
+is_pinned_by_snapshot(const LakeServerOptions *server,
+					  const LakeTableOptions *table)
+{
+	return table->metadata_location != NULL || is_hosted(server);
+}
+
+bool
+relation_pins_by_snapshot(Oid relid)
+{
+	LakeServerOptions server;
+	LakeTableOptions table;
+
+	options_get_server(GetForeignServerIdByRelId(relid), &server);
+	options_get_table(relid, &table);
+	return is_pinned_by_snapshot(&server, &table);
+}
+
+/* the version that everything under the snapshot reads */
+static const char *
+find_pinned_files(const LakeServerOptions *server,
+				  const LakeTableOptions *table, LakeStore *store,
+				  Snapshot snapshot)
+{
+	char	   *key = table_key(server, table);
+	const char *location = pin_find(key, snapshot);
+
+	if (location != NULL)
+		return location;
+	/* the leader's pins are not here, and one of our own could be another */
+	if (IsParallelWorker())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot read lake table \"%s.%s\" of a file catalog in a parallel worker",
+						name_from_lake(table->name_space),
+						name_from_lake(table->table)),
+				 errhint("Mark functions that read it PARALLEL RESTRICTED.")));
+	location = find_in_files(server, table, store);
+	pin_add(key, snapshot, location);
+	return location;
+}
+
 static const char *
 find_metadata(const ForeignServer *server, const LakeServerOptions *options,
 			  const LakeTableOptions *table, LakeStore *store,
 			  const LakeOpen *how)
 {
-	const char *location;
-	char	   *key;
-
 	if (how->metadata_location != NULL)
 		return how->metadata_location;
 	if (table->metadata_location != NULL)
@@ -214,29 +256,21 @@ find_metadata(const ForeignServer *server, const LakeServerOptions *options,
 									 how->snapshot);
 	if (how->snapshot == NULL)
 		return find_in_files(options, table, store);
-	key = table_key(options, table);
-	location = pin_find(key, how->snapshot);
-	if (location == NULL)
-	{
-		location = find_in_files(options, table, store);
-		pin_add(key, how->snapshot, location);
-	}
-	return location;
+	return find_pinned_files(options, table, store, how->snapshot);
 }
 
 static const LakeTable *
-open_table(Oid server_oid, const LakeTableOptions *options, Oid role,
-		   const LakeOpen *how, LakeStore **store)
+open_table(Oid server_oid, const LakeServerOptions *server_options,
+		   const LakeTableOptions *options, Oid role, const LakeOpen *how,
+		   LakeStore **store)
 {
 	ForeignServer *server = GetForeignServer(server_oid);
-	LakeServerOptions server_options;
 
-	options_get_server(server_oid, &server_options);
-	check_mapping(server, &server_options, role);
+	check_mapping(server, server_options, role);
 	check_server_owner(server);
-	*store = create_store(&server_options, options);
+	*store = create_store(server_options, options);
 	return metadata_cache_open(*store,
-							   find_metadata(server, &server_options, options,
+							   find_metadata(server, server_options, options,
 											 *store, how),
 							   CurrentMemoryContext);
 }
@@ -245,9 +279,12 @@ const LakeTable *
 lake_table_open(Oid server_oid, const LakeTableOptions *options, Oid role)
 {
 	static const LakeOpen newest;
+	LakeServerOptions server_options;
 	LakeStore  *store;
 
-	return open_table(server_oid, options, role, &newest, &store);
+	options_get_server(server_oid, &server_options);
+	return open_table(server_oid, &server_options, options, role, &newest,
+					  &store);
 }
 
 /* ---- which field each column shows ---- */
@@ -503,11 +540,37 @@ lake_table_schema(const LakeTable *table, const LakeTableOptions *options)
 	return resolve(table, &options->selector).schema;
 }
 
+/* for lake.pins() */
+static void
+show_pin(const LakeRelation *relation, const LakeServerOptions *server,
+		 const LakeTableOptions *options)
+{
+	bool		in_catalog = options->metadata_location == NULL;
+	LakePin		pin = {
+		.relid = relation->relid,
+		.key = table_key(server, options),
+		.catalog = in_catalog ? server->catalog : NULL,
+		.ident = in_catalog ?
+			psprintf("%s.%s", options->name_space, options->table) :
+			options->metadata_location,
+		.ref = relation->selector.kind == LAKE_SELECT_REF ?
+			relation->selector.ref : NULL,
+		.snapshot_id = relation->snapshot == NULL ? -1 :
+			relation->snapshot->id,
+		.metadata_location = relation->table->metadata_location,
+		.pinned_at = GetCurrentTimestamp()
+	};
+
+	pin_show(&pin);
+}
+
 LakeRelation *
 lake_relation_open(Oid relid, const LakeOpen *how)
 {
 	LakeRelation *relation = palloc0(sizeof *relation);
 	Relation	rel = table_open(relid, NoLock);
+	Oid			server_oid = GetForeignServerIdByRelId(relid);
+	LakeServerOptions server_options;
 	LakeTableOptions options;
 	ColumnScope scope;
 	LakeVersion version;
@@ -518,9 +581,10 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 							  get_namespace_name(RelationGetNamespace(rel)),
 							  RelationGetRelationName(rel));
 	lake_frame_push(&frame, "opening foreign table", relation->name);
+	options_get_server(server_oid, &server_options);
 	options_get_table(relid, &options);
 	choose_selector(&relation->selector, how, &options);
-	relation->table = open_table(GetForeignServerIdByRelId(relid), &options,
+	relation->table = open_table(server_oid, &server_options, &options,
 								 rel->rd_rel->relowner, how,
 								 &relation->store);
 	version = resolve(relation->table, &relation->selector);
@@ -532,6 +596,8 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 	scope.read = version.schema;
 	scope.in_history = how->any_version || !version.is_branch;
 	bind_columns(relation, &scope, RelationGetDescr(rel));
+	if (how->snapshot != NULL)
+		show_pin(relation, &server_options, &options);
 	lake_frame_pop(&frame);
 	table_close(rel, NoLock);
 	return relation;

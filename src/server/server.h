@@ -206,7 +206,8 @@ extern void hosted_catalog_insert(const LakeServerOptions *options,
 typedef struct LakePin
 {
 	Oid			relid;			/* by which it was taken */
-	const char *catalog;		/* the server's */
+	const char *key;			/* of the lake table, whatever maps it */
+	const char *catalog;		/* the server's; NULL: a metadata_location */
 	const char *ident;			/* ns.table, or the metadata location */
 	const char *ref;			/* NULL: none was asked for */
 	int64		snapshot_id;	/* -1: an empty table */
@@ -215,7 +216,11 @@ typedef struct LakePin
 	bool		is_transaction; /* else a statement's */
 } LakePin;
 
-/* LakePin, oldest first, in the current memory context */
+/*
+ * LakePin, oldest first, in the current memory context: one for each version of
+ * a lake table that running statements and open cursors, or the transaction,
+ * read.
+ */
 extern List *pin_list(void);
 
 /* ---- relation.c: a foreign table resolved to a lake table ---- */
@@ -281,6 +286,13 @@ typedef struct LakeOpen
  * that are no branch's head look in all of the table's schemas after that.
  */
 extern LakeRelation *lake_relation_open(Oid relid, const LakeOpen *how);
+
+/*
+ * Does a snapshot say by itself which version of the table is read, so that a
+ * parallel worker finds the one that its leader reads?  Not for tables of a file
+ * catalog, which a worker can open only by LakeOpen.metadata_location.
+ */
+extern bool relation_pins_by_snapshot(Oid relid);
 
 /*
  * The newest metadata of a table that has no foreign table yet, for IMPORT and

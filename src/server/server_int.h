@@ -154,13 +154,20 @@ extern const char *hosted_catalog_locate(const LakeServerOptions *options,
 /* ---- pin.c ---- */
 
 /*
- * The metadata location that a lake table is pinned to under the snapshot, valid
- * until the next pin is added; NULL when it has none yet.  key is the lake
- * table's identity.
+ * The metadata location that a lake table of a file catalog is pinned to under
+ * the snapshot, valid until the next pin is added; NULL when it has none yet.
+ * key is the lake table's identity.
  */
 extern const char *pin_find(const char *key, Snapshot snapshot);
 extern void pin_add(const char *key, Snapshot snapshot,
 					const char *metadata_location);
+
+/*
+ * Lets lake.pins() show a version that was opened: to the end of the transaction
+ * where that has one snapshot, else as long as the current memory context lives,
+ * which must own the strings.
+ */
+extern void pin_show(const LakePin *pin);
 
 /* ---- metadata_cache.c ---- */
 
