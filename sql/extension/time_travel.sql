@@ -13,3 +13,12 @@ CREATE FUNCTION at_pin(internal) RETURNS internal
 COMMENT ON FUNCTION at_pin(internal) IS
   'marks scans of lake.at in plans; cannot be called';
 REVOKE ALL ON FUNCTION at_pin(internal) FROM PUBLIC;
+
+CREATE FUNCTION pins(OUT relation regclass, OUT catalog text, OUT ident text,
+    OUT ref text, OUT snapshot_id bigint, OUT metadata_location text,
+    OUT pinned_at timestamptz, OUT scope text, OUT staged_ops int)
+    RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'lakefdw_pins'
+  LANGUAGE C STABLE PARALLEL RESTRICTED STRICT ROWS 10;
+COMMENT ON FUNCTION pins() IS
+  'versions of lake tables that statements, cursors and the transaction of this session read';

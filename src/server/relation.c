@@ -551,12 +551,12 @@ show_pin(const LakeRelation *relation, const LakeServerOptions *server,
 		.key = table_key(server, options),
 		.catalog = in_catalog ? server->catalog : NULL,
 		.ident = in_catalog ?
-			psprintf("%s.%s", options->name_space, options->table) :
-			options->metadata_location,
+		psprintf("%s.%s", options->name_space, options->table) :
+		options->metadata_location,
 		.ref = relation->selector.kind == LAKE_SELECT_REF ?
-			relation->selector.ref : NULL,
+		relation->selector.ref : NULL,
 		.snapshot_id = relation->snapshot == NULL ? -1 :
-			relation->snapshot->id,
+		relation->snapshot->id,
 		.metadata_location = relation->table->metadata_location,
 		.pinned_at = GetCurrentTimestamp()
 	};
