@@ -7,9 +7,12 @@
  */
 #include "fdw/fdw.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 
@@ -32,6 +35,14 @@
 #define FILE_COST 30.0
 #define BLOCK_READ_COST 3.0		/* BLCKSZ bytes of the columns read */
 #define ROW_FILTER_COST 0.0005	/* a pushed qual on one row of a vector */
+
+/*
+ * Starting workers takes some 30 milliseconds for the first and 20 for each
+ * other, ten times as long as the default of parallel_setup_cost says.  In
+ * multiples of that, which Gather adds once.
+ */
+#define WORKERS_START_FACTOR 2.0
+#define WORKER_START_FACTOR 7.0
 
 /* the rest of the estimates assume it when a writer left counts out */
 #define BYTES_PER_UNKNOWN_ROW 100.0
@@ -193,9 +204,9 @@ cost_estimate_size(PlannerInfo *root, RelOptInfo *baserel, LakePlan *plan)
 	limit = plan->planned_rows * selectivity(root, baserel, plan->local);
 	baserel->rows = clamp_row_est(Min(baserel->rows, limit));
 
+	plan->read_bytes = plan->planned_bytes * column_share(baserel, plan);
 	plan->read_cost = plan->planned_files * FILE_COST +
-		plan->planned_bytes / BLCKSZ * column_share(baserel, plan) *
-		BLOCK_READ_COST +
+		plan->read_bytes / BLCKSZ * BLOCK_READ_COST +
 		plan->planned_rows * list_length(plan->pushed) * ROW_FILTER_COST;
 }
 
@@ -216,6 +227,66 @@ cost_scan(PlannerInfo *root, const RelOptInfo *baserel, LakePlan *plan,
 	*total = *startup + plan->read_cost +
 		rows * (cpu_tuple_cost + local.per_tuple) +
 		baserel->rows * baserel->reltarget->cost.per_tuple;
+}
+
+int
+cost_parallel_workers(RelOptInfo *baserel, const LakePlan *plan)
+{
+	int			workers;
+	double		units;
+
+	workers = compute_parallel_worker(baserel,
+									  ceil(plan->read_bytes / BLCKSZ), -1,
+									  max_parallel_workers_per_gather);
+	units = parallel_units(plan->planned_files, plan->planned_bytes,
+						   workers + 1);
+	return Min(workers, Max(units - 1, 0));
+}
+
+/* how many processes' work the processes do: core's rule for the leader's */
+static double
+parallel_divisor(int workers)
+{
+	double		leader = 1.0 - 0.3 * workers;
+
+	return parallel_leader_participation && leader > 0 ? workers + leader :
+		workers;
+}
+
+/*
+ * Tables of a partition tree or UNION ALL share the workers of one Gather: each
+ * bears its part of the price.
+ */
+static Cost
+workers_start_cost(PlannerInfo *root, const RelOptInfo *baserel, int workers)
+{
+	Cost		cost = parallel_setup_cost *
+		(WORKERS_START_FACTOR + WORKER_START_FACTOR * workers);
+	int			sharers = 0;
+	ListCell   *cell;
+	Index		parent;
+
+	if (baserel->reloptkind != RELOPT_OTHER_MEMBER_REL)
+		return cost;
+	parent = root->append_rel_array[baserel->relid]->parent_relid;
+	foreach(cell, root->append_rel_list)
+		sharers += lfirst_node(AppendRelInfo, cell)->parent_relid == parent;
+	return cost / Max(sharers, 1);
+}
+
+void
+cost_parallel_scan(PlannerInfo *root, const RelOptInfo *baserel,
+				   LakePlan *plan, int workers, double *rows, Cost *startup,
+				   Cost *total)
+{
+	double		divisor = parallel_divisor(workers);
+	Cost		run_cost;
+
+	cost_scan(root, baserel, plan, startup, total);
+	run_cost = *total - *startup;
+	*startup += workers_start_cost(root, baserel, workers);
+	*total = *startup + run_cost / divisor;
+	*rows = clamp_row_est(baserel->rows / divisor);
 }
 
 void

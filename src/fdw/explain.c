@@ -125,10 +125,7 @@ explain_execution(const LakeScan *scan, ExplainState *es)
 						   counters.row_groups_total, es);
 	ExplainPropertyInteger("Row Groups Skipped", NULL,
 						   counters.row_groups_skipped, es);
-	ExplainPropertyInteger("Bytes Read", NULL,
-						   scan->bytes_before +
-						   scan->relation->store->bytes_read -
-						   scan->plan_bytes, es);
+	ExplainPropertyInteger("Bytes Read", NULL, scan_bytes_read(scan), es);
 	ExplainPropertyInteger("Rows Removed By Deletes", NULL,
 						   counters.rows_deleted, es);
 }

@@ -14,6 +14,7 @@
 #include "foreign/fdwapi.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
+#include "storage/dsm.h"
 
 #include "server/server.h"
 
@@ -60,8 +61,8 @@ extern bool pushdown_constant(void *arg, Expr *expr, Datum *value,
 /* RelOptInfo.fdw_private of a lake table */
 typedef struct LakePlan
 {
-	LakeRelation *relation;		/* under the newest pin, or lake.at's if that can
-								 * be told while planning */
+	LakeRelation *relation;		/* under the newest pin, or lake.at's if that
+								 * can be told while planning */
 	Expr	   *selector;		/* lake.at's; NULL: none */
 	Oid			selector_function;	/* lake.at */
 	List	   *pushed;			/* RestrictInfos, security order */
@@ -75,6 +76,7 @@ typedef struct LakePlan
 	double		planned_bytes;	/* size of those files */
 	bool		counts_rows;	/* every planned file's rows are known, and no
 								 * delete applies */
+	double		read_bytes;		/* of the columns that the scan reads */
 	Cost		read_cost;		/* files to vectors, without tuples */
 	/* statistics.c's */
 	Bitmapset  *summarised;		/* attributes that were asked for */
@@ -98,6 +100,8 @@ typedef enum LakePrivate
 	LAKE_PRIVATE_LENGTH
 } LakePrivate;
 
+extern bool lakeIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
+										  RangeTblEntry *rte);
 extern void lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel,
 								  Oid relid);
 extern void lakeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel,
@@ -120,6 +124,15 @@ extern void cost_estimate_size(PlannerInfo *root, RelOptInfo *baserel,
 /* startup and total cost of returning baserel's rows */
 extern void cost_scan(PlannerInfo *root, const RelOptInfo *baserel,
 					  LakePlan *plan, Cost *startup, Cost *total);
+
+/*
+ * How many workers a scan should have, 0 if none, and the rows that each
+ * process returns at which cost.
+ */
+extern int	cost_parallel_workers(RelOptInfo *baserel, const LakePlan *plan);
+extern void cost_parallel_scan(PlannerInfo *root, const RelOptInfo *baserel,
+							   LakePlan *plan, int workers, double *rows,
+							   Cost *startup, Cost *total);
 
 /* the same for one row that counts them */
 extern void cost_count(const LakePlan *plan, Cost *startup, Cost *total);
@@ -196,6 +209,14 @@ typedef struct LakeScan
 	int			column_count;
 	ScanColumn *columns;
 
+	/* parallel.c's */
+	struct ParallelScan *parallel;	/* NULL: nobody else takes part */
+	dsm_segment *segment;		/* of the leader, that parallel is in */
+	bool		has_joined;		/* in this round of the scan */
+	bool		has_left;		/* a worker that has handed in its counters */
+	int64		unit_bytes;		/* of files that are cut */
+	uint64		task_unit;		/* number of next_task's first unit */
+
 	/* where the scan stands */
 	int			next_task;
 	bool		in_task;
@@ -221,6 +242,16 @@ extern void lakeEndForeignScan(ForeignScanState *node);
 
 /* the foreign table */
 extern Oid	scan_relid(const LakeScan *scan);
+
+/* opens the relation under the selector's current value */
+extern void scan_open(LakeScan *scan);
+
+/* the same for a given version; metadata_location NULL: the pin's */
+extern void scan_open_version(LakeScan *scan, const LakeSelector *selector,
+							  const char *metadata_location);
+
+/* the selector under the current values; the relation has been opened before */
+extern void scan_selector(LakeScan *scan, LakeSelector *selector);
 
 /*
  * Evaluates selector and quals' values and plans the files; for EXPLAIN of a
@@ -249,6 +280,43 @@ extern Size scan_convert_room(MemoryContext context);
 
 /* what the readers counted so far */
 extern TaskReaderCounters scan_counters(const LakeScan *scan);
+extern void scan_add_counters(TaskReaderCounters *sum,
+							  const TaskReaderCounters *add);
+
+/* of data files and what belongs to them */
+extern uint64 scan_bytes_read(const LakeScan *scan);
+
+/* ---- parallel.c: one scan by several processes ---- */
+
+/* what of a file is read in one go: row groups that begin in a byte range */
+typedef struct ScanUnit
+{
+	const ScanTask *task;
+	int64		from;
+	int64		to;				/* PG_INT64_MAX: the end */
+} ScanUnit;
+
+/* in shared memory */
+typedef struct ParallelScan ParallelScan;
+
+/* the next unit that no process has taken; false when there is none */
+extern bool parallel_next_unit(LakeScan *scan, ScanUnit *unit);
+
+/* about how many units files of so many bytes are cut into */
+extern double parallel_units(double files, double bytes, int process_count);
+
+extern Size lakeEstimateDSMForeignScan(ForeignScanState *node,
+									   struct ParallelContext *context);
+extern void lakeInitializeDSMForeignScan(ForeignScanState *node,
+										 struct ParallelContext *context,
+										 void *coordinate);
+extern void lakeReInitializeDSMForeignScan(ForeignScanState *node,
+										   struct ParallelContext *context,
+										   void *coordinate);
+extern void lakeInitializeWorkerForeignScan(ForeignScanState *node,
+											struct shm_toc *toc,
+											void *coordinate);
+extern void lakeShutdownForeignScan(ForeignScanState *node);
 
 /* ---- time_travel.c: lake.at() as a scan ---- */
 

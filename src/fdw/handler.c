@@ -54,6 +54,13 @@ lakefdw_handler(PG_FUNCTION_ARGS)
 	routine->ReScanForeignScan = lakeReScanForeignScan;
 	routine->EndForeignScan = lakeEndForeignScan;
 
+	routine->IsForeignScanParallelSafe = lakeIsForeignScanParallelSafe;
+	routine->EstimateDSMForeignScan = lakeEstimateDSMForeignScan;
+	routine->InitializeDSMForeignScan = lakeInitializeDSMForeignScan;
+	routine->ReInitializeDSMForeignScan = lakeReInitializeDSMForeignScan;
+	routine->InitializeWorkerForeignScan = lakeInitializeWorkerForeignScan;
+	routine->ShutdownForeignScan = lakeShutdownForeignScan;
+
 	routine->GetForeignRowMarkType = lakeGetForeignRowMarkType;
 	routine->ExplainForeignScan = lakeExplainForeignScan;
 	routine->AnalyzeForeignTable = lakeAnalyzeForeignTable;

@@ -1,8 +1,7 @@
 /*
  * Planner callbacks: which quals and columns go into the scan, and the paths.
  *
- * One path a table now.  Parameterised paths (join clauses as quals), partial
- * paths and more aggregates are further calls beside the ones here.
+ * More aggregates are further calls beside the ones here.
  */
 #include "fdw/fdw.h"
 
@@ -144,17 +143,65 @@ lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	baserel->fdw_private = plan;
 }
 
+/*
+ * Every process of a query can read a version that the leader has chosen for
+ * it.  What a serial scan must not do is said of its paths.
+ */
+bool
+lakeIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
+							  RangeTblEntry *rte)
+{
+	return true;
+}
+
+/*
+ * A serial scan within a worker takes a pin of its own, which is the leader's
+ * only if the snapshot alone decides.
+ */
+static void
+set_parallel_safety(ForeignPath *path, const LakePlan *plan)
+{
+	path->path.parallel_safe = path->path.parent->consider_parallel &&
+		relation_pins_by_snapshot(plan->relation->relid);
+}
+
+static void
+add_parallel_path(PlannerInfo *root, RelOptInfo *baserel)
+{
+	LakePlan   *plan = baserel->fdw_private;
+	int			workers;
+	double		rows;
+	Cost		startup;
+	Cost		total;
+	ForeignPath *path;
+
+	if (!baserel->consider_parallel || baserel->lateral_relids != NULL)
+		return;
+	workers = cost_parallel_workers(baserel, plan);
+	if (workers == 0)
+		return;
+	cost_parallel_scan(root, baserel, plan, workers, &rows, &startup, &total);
+	path = compat_foreignscan_path(root, baserel, NULL, rows, startup, total,
+								   NIL, NULL, NULL, NIL);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	add_partial_path(baserel, &path->path);
+}
+
 void
 lakeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
 	Cost		startup;
 	Cost		total;
+	ForeignPath *path;
 
 	cost_scan(root, baserel, baserel->fdw_private, &startup, &total);
-	add_path(baserel, (Path *)
-			 compat_foreignscan_path(root, baserel, NULL, baserel->rows,
-									 startup, total, NIL,
-									 baserel->lateral_relids, NULL, NIL));
+	path = compat_foreignscan_path(root, baserel, NULL, baserel->rows,
+								   startup, total, NIL,
+								   baserel->lateral_relids, NULL, NIL);
+	set_parallel_safety(path, baserel->fdw_private);
+	add_path(baserel, &path->path);
+	add_parallel_path(root, baserel);
 }
 
 /* count(*) without DISTINCT, ORDER BY, FILTER */
@@ -204,6 +251,7 @@ add_count_path(PlannerInfo *root, RelOptInfo *input_rel,
 	List	   *tlist;
 	Cost		startup;
 	Cost		total;
+	ForeignPath *path;
 
 	if (!query->hasAggs || query->groupClause != NIL ||
 		query->groupingSets != NIL || query->havingQual != NULL ||
@@ -216,10 +264,11 @@ add_count_path(PlannerInfo *root, RelOptInfo *input_rel,
 	if (tlist == NIL)
 		return;
 	cost_count(plan, &startup, &total);
-	add_path(output_rel, (Path *)
-			 compat_foreign_upper_path(root, output_rel, output_rel->reltarget,
-									   1, startup, total, NIL, NULL,
-									   list_make1(tlist)));
+	path = compat_foreign_upper_path(root, output_rel, output_rel->reltarget,
+									 1, startup, total, NIL, NULL,
+									 list_make1(tlist));
+	set_parallel_safety(path, plan);
+	add_path(output_rel, &path->path);
 }
 
 void

@@ -9,6 +9,7 @@
  */
 #include "fdw/fdw.h"
 
+#include "access/parallel.h"
 #include "access/sysattr.h"
 #include "catalog/objectaccess.h"
 #include "common/int.h"
@@ -236,8 +237,8 @@ bind_files(LakeScan *scan)
 	scan->plan_bytes += relation->store->bytes_read - bytes_before;
 }
 
-static void
-add_counters(TaskReaderCounters *sum, const TaskReaderCounters *add)
+void
+scan_add_counters(TaskReaderCounters *sum, const TaskReaderCounters *add)
 {
 	sum->row_groups_total += add->row_groups_total;
 	sum->row_groups_skipped += add->row_groups_skipped;
@@ -252,8 +253,18 @@ scan_counters(const LakeScan *scan)
 	TaskReaderCounters sum = scan->counters;
 
 	if (scan->reader != NULL)
-		add_counters(&sum, task_reader_counters(scan->reader));
+		scan_add_counters(&sum, task_reader_counters(scan->reader));
 	return sum;
+}
+
+uint64
+scan_bytes_read(const LakeScan *scan)
+{
+	uint64		bytes = scan->bytes_before;
+
+	if (scan->relation != NULL)
+		bytes += scan->relation->store->bytes_read;
+	return bytes - scan->plan_bytes;
 }
 
 static void
@@ -302,12 +313,14 @@ is_same_selector(const LakeSelector *a, const LakeSelector *b)
 	return a->snapshot_id == b->snapshot_id && a->time_us == b->time_us;
 }
 
-static void
-open_relation(LakeScan *scan, const LakeSelector *selector)
+void
+scan_open_version(LakeScan *scan, const LakeSelector *selector,
+				  const char *metadata_location)
 {
 	LakeOpen	how = {
 		.snapshot = scan->node->ss.ps.state->es_snapshot,
-		.selector = selector
+		.selector = selector,
+		.metadata_location = metadata_location
 	};
 	MemoryContext old_context = MemoryContextSwitchTo(scan->open_context);
 	LakeRelation *relation;
@@ -349,7 +362,7 @@ apply_selector(LakeScan *scan)
 	evaluate_selector(scan, &selector);
 	MemoryContextSwitchTo(old_context);
 	if (scan->relation == NULL)
-		open_relation(scan, &selector);
+		scan_open_version(scan, &selector, NULL);
 	else if (!is_same_selector(&scan->relation->selector, &selector))
 	{
 		LakeSelector copy = selector;
@@ -357,24 +370,46 @@ apply_selector(LakeScan *scan)
 		if (copy.ref != NULL)
 			copy.ref = MemoryContextStrdup(scan->context, selector.ref);
 		close_relation(scan);
-		open_relation(scan, &copy);
+		scan_open_version(scan, &copy, NULL);
 		if (copy.ref != NULL)
 			pfree((char *) copy.ref);
 	}
 	scan->selector_is_stale = false;
 }
 
-/* takes the selector from the plan, and opens what can be opened by now */
+void
+scan_open(LakeScan *scan)
+{
+	if (scan->relation == NULL || scan->selector_is_stale)
+		apply_selector(scan);
+}
+
+void
+scan_selector(LakeScan *scan, LakeSelector *selector)
+{
+	if (scan->selector_is_open)
+		evaluate_selector(scan, selector);
+	else
+		*selector = scan->relation->selector;
+}
+
+/*
+ * Takes the selector from the plan, and opens what can be opened by now.  A
+ * worker's version comes later, from its leader.
+ */
 static void
 begin_relation(LakeScan *scan)
 {
+	bool		is_open = IsParallelWorker() &&
+		scan->node->ss.ps.plan->parallel_aware;
 	const ForeignScan *plan = (ForeignScan *) scan->node->ss.ps.plan;
 	List	   *function = list_nth(plan->fdw_private, LAKE_PRIVATE_SELECTOR);
 	AclResult	result;
 
 	if (function == NIL)
 	{
-		open_relation(scan, NULL);
+		if (!is_open)
+			scan_open_version(scan, NULL, NULL);
 		return;
 	}
 	/* as the executor does for functions that are called */
@@ -386,7 +421,7 @@ begin_relation(LakeScan *scan)
 	scan->selector = linitial(plan->fdw_exprs);
 	scan->selector_state = ExecInitExpr(scan->selector, &scan->node->ss.ps);
 	collect_parameters((Node *) scan->selector, &scan->selector_params);
-	scan->selector_is_open = scan->selector_params != NULL ||
+	scan->selector_is_open = is_open || scan->selector_params != NULL ||
 		contain_subplans((Node *) scan->selector);
 	if (!scan->selector_is_open)
 		apply_selector(scan);
@@ -400,8 +435,7 @@ scan_bind(LakeScan *scan)
 	MemoryContext old_context;
 	LakeFrame	frame;
 
-	if (scan->relation == NULL || scan->selector_is_stale)
-		apply_selector(scan);
+	scan_open(scan);
 	if (scan->relation == NULL || scan->is_bound)
 		return;
 	lake_frame_push(&frame, "planning the scan of", scan->title);
@@ -453,28 +487,41 @@ create_reader(LakeScan *scan)
 									  scan->column_count, scan->predicate);
 }
 
+/* a whole file, or what a process of a parallel scan takes next */
+static bool
+next_unit(LakeScan *scan, ScanUnit *unit)
+{
+	if (scan->parallel != NULL)
+		return parallel_next_unit(scan, unit);
+	if (scan->plan == NULL || scan->next_task >= scan->plan->task_count)
+		return false;
+	unit->task = &scan->plan->tasks[scan->next_task++];
+	unit->from = 0;
+	unit->to = PG_INT64_MAX;
+	return true;
+}
+
 /*
- * Begins the next task; false after the last.  Rows of a file of which nothing
+ * Begins the next unit; false after the last.  Rows of a file of which nothing
  * but their number matters come from its manifest entry.
  */
 static bool
 begin_task(LakeScan *scan)
 {
-	const ScanTask *task;
+	ScanUnit	unit;
 
-	if (scan->plan == NULL || scan->next_task >= scan->plan->task_count)
+	if (!next_unit(scan, &unit))
 		return false;
-	task = &scan->plan->tasks[scan->next_task++];
 	if (scan->column_count == 0 && scan->predicate == NULL &&
-		task->delete_count == 0 && task->record_count >= 0)
+		unit.task->delete_count == 0 && unit.task->record_count >= 0)
 	{
 		scan->row = 0;
-		scan->row_count = task->record_count;
+		scan->row_count = unit.from == 0 ? unit.task->record_count : 0;
 		return true;
 	}
 	if (scan->reader == NULL)
 		create_reader(scan);
-	task_reader_begin(scan->reader, task);
+	task_reader_begin_range(scan->reader, unit.task, unit.from, unit.to);
 	scan->in_task = true;
 	return true;
 }
@@ -689,6 +736,7 @@ lakeReScanForeignScan(ForeignScanState *node)
 	if (scan->selector_is_open && node->ss.ps.chgParam != NULL)
 		scan->selector_is_stale = true;
 	scan->next_task = 0;
+	scan->has_joined = false;
 	scan->in_task = false;
 	scan->run_rows = RUN_ROWS_FIRST;
 	scan->row = scan->row_count = 0;

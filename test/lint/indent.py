@@ -27,7 +27,7 @@ BUILT_IN = ("bool size_t ssize_t va_list uintptr_t sigjmp_buf int8_t int16_t"
             " int32_t int64_t uint8_t uint16_t uint32_t uint64_t __m128i"
             " __m256i json_tokener json_object DIR EVP_MD_CTX unsigned___int128").split()
 SERVER = set("Datum Oid Size int8 int16 int32 int64 uint8 uint16 uint32"
-             " uint64 bytea".split())
+             " uint64 bytea dsm_segment shm_toc slock_t".split())
 # pgindent's own
 FLAGS = ("-bad -bap -bbb -bc -bl -cli1 -cp33 -cdb -nce -d0 -di12 -nfc1 -i4"
          " -l79 -lp -lpl -nip -npro -sac -tpg -ts4").split()
