@@ -555,6 +555,103 @@ def pyiceberg_tables():
     with table.update_schema() as update:
         update.rename_column("amount", "total")
     odd_values(catalog)
+    nested_shapes(catalog)
+
+
+def nested_shapes(catalog):
+    """Lists, structs and maps inside each other: odd ones, then many."""
+    import random
+
+    import pyarrow as pa
+    from pyiceberg.schema import Schema
+    from pyiceberg.types import (
+        DecimalType, DoubleType, IntegerType, ListType, LongType, MapType,
+        NestedField, StringType, StructType, TimestamptzType)
+
+    catalog.create_namespace_if_not_exists("nested.deep")
+    ids = iter(range(20, 100))
+
+    def list_of(kind):
+        return ListType(next(ids), kind, element_required=False)
+
+    def map_of(key, value):
+        return MapType(next(ids), key, next(ids), value, value_required=False)
+
+    def struct_of(**fields):
+        return StructType(*(NestedField(next(ids), name, kind)
+                            for name, kind in fields.items()))
+
+    table = catalog.create_table("nested.deep.shapes", schema=Schema(
+        NestedField(1, "id", IntegerType()),
+        NestedField(2, "grid", list_of(list_of(IntegerType()))),
+        NestedField(3, "cube", list_of(list_of(list_of(DoubleType())))),
+        NestedField(4, "people", list_of(struct_of(
+            name=StringType(), Age=LongType(), tags=list_of(StringType())))),
+        NestedField(5, "by_id", map_of(LongType(), struct_of(
+            n=DecimalType(9, 2), at=TimestamptzType()))),
+        NestedField(6, "words", map_of(StringType(), list_of(IntegerType()))),
+        NestedField(7, "maps", list_of(map_of(StringType(), IntegerType()))),
+        NestedField(8, "pair", struct_of(
+            lo=LongType(), hi=LongType(), inner=struct_of(
+                s=StringType(), d=DoubleType())))),
+        location="file://%s/nested/deep/shapes" % WAREHOUSE)
+    schema = table.schema().as_arrow()
+    at = dt.datetime(2026, 3, 1, 12, 0, 0, 1, tzinfo=dt.timezone.utc)
+    pair = {"lo": 1, "hi": 2**40, "inner": {"s": "long text", "d": 0.5}}
+    rows = [
+        {"id": 1, "grid": [[1, 2, 3], [4, None, 6]],
+         "cube": [[[0.5, 1.5]], [[2.5, None]]],
+         "people": [{"name": "Ada", "Age": 36, "tags": ["x", None]}, None,
+                    {"name": None, "Age": None, "tags": None}],
+         "by_id": [(7, {"n": decimal.Decimal("1.25"), "at": at}), (8, None)],
+         "words": [("a", [1, 2]), ("b", []), ("c", None)],
+         "maps": [[("k", 1)], [], None], "pair": pair},
+        {"id": 2, "pair": {"lo": None, "hi": None, "inner": None}},
+        {"id": 3, "grid": [], "cube": [], "people": [], "by_id": [],
+         "words": [], "maps": []},
+        {"id": 4, "grid": [[1, 2], [3]], "cube": [[[1.0]], [[1.0], [2.0]]]},
+        {"id": 5, "grid": [[1], None], "cube": [[None]]},
+        {"id": 6, "grid": [[], []], "cube": [[], []]},
+        {"id": 7, "grid": [[2**31 - 1, -2**31]]}]
+    table.append(pa.Table.from_pylist(rows, schema=schema))
+    dice = random.Random(1)
+
+    def maybe(value):
+        return None if dice.random() < 0.1 else value
+
+    def many(make, most=4):
+        return [make() for _ in range(dice.randrange(most))]
+
+    def number():
+        return maybe(dice.randrange(-9, 100))
+
+    rows = []
+    for i in range(100, 2600):
+        width, depth = 1 + dice.randrange(3), 1 + dice.randrange(2)
+        rows.append({
+            "id": i,
+            "grid": maybe([[number() for _ in range(width)]
+                           for _ in range(dice.randrange(4))]),
+            "cube": maybe([[[maybe(dice.randrange(8) / 4)
+                             for _ in range(width)] for _ in range(depth)]
+                           for _ in range(dice.randrange(3))]),
+            "people": maybe(many(lambda: maybe({
+                "name": maybe("p%d" % dice.randrange(50)), "Age": number(),
+                "tags": maybe(many(lambda: maybe("t%d" % dice.randrange(9))))
+            }))),
+            "by_id": maybe([(key, maybe({
+                "n": maybe(decimal.Decimal(dice.randrange(10**6)) / 100),
+                "at": maybe(at + dt.timedelta(hours=dice.randrange(999)))}))
+                for key in range(dice.randrange(3))]),
+            "words": maybe([("w%d" % key, maybe(many(number)))
+                            for key in range(dice.randrange(3))]),
+            "maps": maybe(many(lambda: maybe([
+                ("m%d" % key, number()) for key in range(dice.randrange(3))
+            ]))),
+            "pair": maybe({"lo": number(), "hi": number(), "inner": maybe(
+                {"s": maybe("s%d" % dice.randrange(30)),
+                 "d": maybe(dice.randrange(100) / 8)})})})
+    table.append(pa.Table.from_pylist(rows, schema=schema))
 
 
 def odd_values(catalog):
