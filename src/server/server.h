@@ -48,7 +48,9 @@ extern const char *typemap_declaration(LakeArena *arena,
 
 /*
  * May a column of this PostgreSQL type show the field?  The map's own type or
- * one of the listed exact widenings and checked narrowings (decisions 3.5).
+ * one of the listed exact widenings and checked narrowings (decisions 3.5); a
+ * list as an array, a struct as a composite type, a map as an array of those,
+ * whose attributes are looked at when a converter is made.
  */
 extern bool typemap_is_readable(const LakeType *type, Oid type_oid,
 								int32 typmod);

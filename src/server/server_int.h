@@ -33,6 +33,14 @@ extern void options_allow_list(LakeArena *arena, LakePathRules *rules,
 /* a scalar type's own PostgreSQL type and modifier; InvalidOid: none */
 extern Oid	typemap_scalar(const LakeType *type, int32 *typmod);
 
+/* of a true array type; InvalidOid: it is none */
+extern Oid	typemap_element_oid(Oid array_oid);
+
+/* what a list has in the elements of an array with so many dimensions */
+extern const LakeType *typemap_array_element(const LakeType *list,
+											 Oid element_oid,
+											 int *dimensions);
+
 /* ---- numeric_build.c ---- */
 
 /* room for any numeric that is built from 64 or 128 bits, 8-byte aligned */
@@ -105,11 +113,6 @@ extern void json_set_time(JsonbValue *json, int64 usecs);
 extern void json_set_timestamp(JsonbValue *json, int64 ticks, int digits,
 							   bool zone);
 
-/* ---- convert.c ---- */
-
-/* throws 22021 unless text is valid UTF-8 without NUL */
-extern void text_check(LakeBytes text);
-
 /* ---- coerce.c ---- */
 
 /* what a column's declared modifier asks of values that are there already */
@@ -150,6 +153,90 @@ extern const char *hosted_catalog_locate(const LakeServerOptions *options,
 										 const char *name_space,
 										 const char *table,
 										 Snapshot snapshot);
+
+/* ---- convert.c ---- */
+
+typedef struct ArrayConverter ArrayConverter;
+typedef struct RowConverter RowConverter;
+
+typedef void (*ConvertRows) (ColumnConverter *converter,
+							 const LakeVector *vector,
+							 const uint32 *selection, uint32 count,
+							 MemoryContext context, Datum *values,
+							 const bool *nulls);
+
+/* one by-reference Datum, in the current memory context */
+typedef Datum (*MakeDatum) (const ColumnConverter *converter,
+							const void *value);
+
+struct ColumnConverter
+{
+	const char *column_name;
+	const LakeType *type;
+	VectorLayout layout;
+	ConvertRows convert;
+	MakeDatum	make;
+	Coercion   *coercion;		/* NULL: the Datums are right as they are */
+	DomainCheck *domain;		/* NULL: no domain */
+	int64		decimal_limit;	/* 10^precision, up to precision 18 */
+	/* of the current call: bytes that may be used, rows that were converted */
+	Size		room;
+	uint32		done;
+	/* Datums of the current dictionary's entries, 0 = not made yet */
+	uint64		dict_id;		/* 0 none */
+	Datum	   *entries;
+	MemoryContext dict_context;
+	/* arrays, composites, jsonb; NULL for other types */
+	ArrayConverter *array;
+	RowConverter *row;
+	JsonConverter *json;
+};
+
+/* counts a row's Datum; false if it is the last that there is room for */
+static inline bool
+converter_has_room(ColumnConverter *converter, Datum value, uint32 row)
+{
+	Size		size = value == 0 ? 0 : VARSIZE(DatumGetPointer(value));
+
+	converter->done = row + 1;
+	if (size >= converter->room)
+		return false;
+	converter->room -= size;
+	return true;
+}
+
+/* column_converter_convert without a frame of its own */
+extern uint32 converter_convert(ColumnConverter *converter,
+								const LakeVector *vector,
+								const uint32 *selection, uint32 count,
+								Size room, MemoryContext context,
+								Datum *values, bool *nulls);
+
+/* ---- convert_scalar.c ---- */
+
+/* throws 22021 unless text is valid UTF-8 without NUL */
+extern void text_check(LakeBytes text);
+
+/* for a scalar type shown as the base type, which is readable */
+extern void converter_init_scalar(ColumnConverter *converter,
+								  MemoryContext context, Oid base);
+
+/* the rows of a dictionary vector, where there is a maker of Datums */
+extern void converter_dictionary_rows(ColumnConverter *converter,
+									  const LakeVector *vector,
+									  const uint32 *selection, uint32 count,
+									  Datum *values, const bool *nulls);
+
+/* ---- convert_nested.c ---- */
+
+/* for a list or map shown as the array type, which is readable */
+extern void converter_init_array(ColumnConverter *converter,
+								 MemoryContext context, Oid array_oid,
+								 int32 typmod);
+
+/* for a struct, or an entry of a map, shown as the composite type */
+extern void converter_init_row(ColumnConverter *converter,
+							   MemoryContext context, Oid row_oid);
 
 /* ---- pin.c ---- */
 

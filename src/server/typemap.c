@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
 
@@ -169,21 +171,64 @@ scalar_is_readable(const LakeType *type, Oid type_oid)
 	return false;
 }
 
+Oid
+typemap_element_oid(Oid array_oid)
+{
+	Oid			element = get_element_type(array_oid);
+
+	/* int2vector and its like are arrays of another kind */
+	if (element == InvalidOid || get_array_type(element) != array_oid)
+		return InvalidOid;
+	return element;
+}
+
+/* lists in a list are dimensions, unless the elements can show them */
+const LakeType *
+typemap_array_element(const LakeType *list, Oid element_oid, int *dimensions)
+{
+	Oid			base = getBaseType(element_oid);
+	const LakeType *element = list->fields[0].type;
+
+	*dimensions = 1;
+	if (base == JSONBOID || typemap_element_oid(base) != InvalidOid)
+		return element;
+	while (element->kind == LAKE_LIST)
+	{
+		element = element->fields[0].type;
+		++*dimensions;
+	}
+	return element;
+}
+
+static bool
+array_is_readable(const LakeType *type, Oid element_oid, int32 typmod)
+{
+	const LakeType *element;
+	int			dimensions;
+
+	if (type->kind == LAKE_MAP)
+		return type_is_rowtype(getBaseType(element_oid));
+	element = typemap_array_element(type, element_oid, &dimensions);
+	return dimensions <= MAXDIM &&
+		typemap_is_readable(element, element_oid, typmod);
+}
+
 bool
 typemap_is_readable(const LakeType *type, Oid type_oid, int32 typmod)
 {
 	Oid			base = getBaseType(type_oid);
 
-	if (type->kind == LAKE_LIST)
-	{
-		Oid			element = get_element_type(base);
-
-		if (element != InvalidOid)
-			return array_element(type) != NULL &&
-				scalar_is_readable(type->fields[0].type,
-								   getBaseType(element));
-	}
+	check_stack_depth();
 	if (lake_type_is_nested(type))
-		return base == JSONBOID && is_json(type);
+	{
+		Oid			element = typemap_element_oid(base);
+
+		if (base == JSONBOID)
+			return is_json(type);
+		if (type->kind == LAKE_STRUCT)
+			return type_is_rowtype(base);
+		return element != InvalidOid &&
+			array_is_readable(type, element, typmod);
+	}
 	return scalar_is_readable(type, base);
 }
