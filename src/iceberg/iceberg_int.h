@@ -18,8 +18,12 @@ typedef struct IcebergProperty
 struct IcebergTable
 {
 	LakeTable	table;			/* first: a LakeTable of ours is cast to this */
-	/* the JSON array, borrowed from the metadata text; empty if absent */
+	/* JSON, borrowed from the metadata text; empty if absent */
 	LakeBytes	snapshots;
+	LakeBytes	snapshot_log;
+	LakeBytes	metadata_log;
+	LakeBytes	refs;
+	int64_t		last_updated_ms;
 	int			spec_count;
 	LakePartitionSpec *specs;
 	int			property_count;

@@ -38,6 +38,8 @@ typedef enum MetadataKey
 	KEY_CURRENT_SNAPSHOT_ID,
 	KEY_REFS,
 	KEY_SNAPSHOTS,
+	KEY_SNAPSHOT_LOG,
+	KEY_METADATA_LOG,
 	KEY_COUNT
 } MetadataKey;
 
@@ -73,6 +75,8 @@ static const struct
 	[KEY_CURRENT_SNAPSHOT_ID] = {"current-snapshot-id", 0},
 	[KEY_REFS] = {"refs", 0},
 	[KEY_SNAPSHOTS] = {"snapshots", 0},
+	[KEY_SNAPSHOT_LOG] = {"snapshot-log", 0},
+	[KEY_METADATA_LOG] = {"metadata-log", 0},
 };
 
 /* the text of each member; len 0: absent or null */
@@ -521,6 +525,10 @@ parse_snapshots(LakeArena *arena, LakeArena *scratch,
 	LakeBytes	current;
 
 	table->snapshots = text->members[KEY_SNAPSHOTS];
+	table->snapshot_log = text->members[KEY_SNAPSHOT_LOG];
+	table->metadata_log = text->members[KEY_METADATA_LOG];
+	table->refs = text->members[KEY_REFS];
+	find_int64(text, KEY_LAST_UPDATED_MS, &table->last_updated_ms);
 
 	/* absent, null and -1 all mean that there is none */
 	if (!has(text, KEY_CURRENT_SNAPSHOT_ID))

@@ -1,0 +1,361 @@
+/*
+ * What a metadata file says of its table's history, for whoever asks: all
+ * snapshots, the two logs, refs, properties.
+ *
+ * A scan needs one snapshot of thousands, so the others stayed text when the
+ * table was opened.  They are read here by the scanner, member by member, which
+ * is eight times as fast as json-c; strings with escapes are left to json-c.
+ *
+ * Iceberg spec, "Table Metadata Fields" and "Snapshots".
+ */
+#include "iceberg/iceberg_int.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+
+struct IcebergSnapshotWalk
+{
+	JsonScan	scan;
+	bool		is_empty;
+};
+
+/* ---- members ---- */
+
+static bool
+key_is(LakeBytes key, const char *name)
+{
+	size_t		len = strlen(name);
+
+	return key.len == len && memcmp(key.data, name, len) == 0;
+}
+
+/* raw: what stands between the quotes */
+static const char *
+copy_string(LakeArena *arena, LakeBytes raw, const char *what)
+{
+	LakeBytes	quoted = {raw.data - 1, raw.len + 2};
+	LakeBytes	text = raw;
+
+	if (memchr(raw.data, '\\', raw.len) != NULL)
+		text = json_string(json_parse(arena, quoted, what), what);
+	if (memchr(text.data, '\0', text.len) != NULL)
+		lake_throw(LAKE_ERROR_CORRUPT, "%s has a NUL character", what);
+	return lake_strndup(arena, (const char *) text.data, text.len);
+}
+
+/* NULL for null */
+static const char *
+read_string(LakeArena *arena, LakeBytes value, const char *what)
+{
+	LakeBytes	raw = {value.data + 1, value.len - 2};
+
+	if (json_scan_is_null(value))
+		return NULL;
+	if (value.len < 2 || value.data[0] != '"')
+		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" is not a string", what);
+	return copy_string(arena, raw, what);
+}
+
+static int64_t
+read_int64(LakeBytes value, const char *what)
+{
+	int64_t		result;
+
+	if (!json_scan_int64(value, &result))
+		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" is not an integer", what);
+	return result;
+}
+
+static int64_t
+read_id(LakeBytes value, const char *what)
+{
+	int64_t		id;
+
+	if (!snapshot_parse_id(value, &id))
+		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" is not an integer", what);
+	return id;
+}
+
+/* ---- snapshots ---- */
+
+static void
+read_summary(LakeArena *arena, LakeBytes value, IcebergSnapshotInfo *info)
+{
+	LakeBuffer	pairs;
+	JsonScan	scan;
+	LakeBytes	key;
+
+	/* as iceberg_find_snapshot: Java's word for a summary without one */
+	info->operation = "overwrite";
+	buffer_init(&pairs, arena);
+	json_scan_begin_object(&scan, value);
+	while (json_scan_next_member(&scan, &key, &value))
+	{
+		const char *pair[2];
+
+		pair[1] = read_string(arena, value, "summary");
+		if (key_is(key, "operation"))
+		{
+			if (pair[1] != NULL)
+				info->operation = pair[1];
+			continue;
+		}
+		pair[0] = copy_string(arena, key, "summary");
+		buffer_append(&pairs, pair, sizeof pair);
+		info->summary_count++;
+	}
+	info->summary = (const char *const *) (const void *) pairs.data;
+}
+
+static void
+read_snapshot(LakeArena *arena, LakeBytes text, IcebergSnapshotInfo *info)
+{
+	JsonScan	scan;
+	LakeBytes	key;
+	LakeBytes	value;
+	bool		has_id = false;
+	bool		has_time = false;
+
+	info->schema_id = -1;
+	json_scan_begin_object(&scan, text);
+	while (json_scan_next_member(&scan, &key, &value))
+	{
+		if (json_scan_is_null(value))
+			continue;
+		if (key_is(key, "snapshot-id"))
+		{
+			info->id = read_id(value, "snapshot-id");
+			has_id = true;
+		}
+		else if (key_is(key, "parent-snapshot-id"))
+		{
+			info->parent_id = read_id(value, "parent-snapshot-id");
+			info->has_parent = info->parent_id != -1;
+		}
+		else if (key_is(key, "timestamp-ms"))
+		{
+			info->timestamp_ms = read_int64(value, "timestamp-ms");
+			has_time = true;
+		}
+		else if (key_is(key, "sequence-number"))
+			info->sequence_number = read_int64(value, "sequence-number");
+		else if (key_is(key, "schema-id"))
+			info->schema_id = (int32_t) read_int64(value, "schema-id");
+		else if (key_is(key, "manifest-list"))
+			info->manifest_list = read_string(arena, value, "manifest-list");
+		else if (key_is(key, "summary"))
+			read_summary(arena, value, info);
+	}
+	if (!has_id || !has_time)
+		lake_throw(LAKE_ERROR_CORRUPT, "snapshot has no \"%s\"",
+				   has_id ? "timestamp-ms" : "snapshot-id");
+}
+
+IcebergSnapshotWalk *
+iceberg_walk_snapshots(LakeArena *arena, const LakeTable *table)
+{
+	LakeBytes	snapshots = iceberg_table(table)->snapshots;
+	IcebergSnapshotWalk *walk = lake_alloc(arena, sizeof *walk);
+
+	walk->is_empty = snapshots.len == 0;
+	if (!walk->is_empty)
+		json_scan_begin(&walk->scan, snapshots);
+	return walk;
+}
+
+const IcebergSnapshotInfo *
+iceberg_next_snapshot(IcebergSnapshotWalk *walk, LakeArena *arena)
+{
+	IcebergSnapshotInfo *info;
+	LakeBytes	text;
+
+	lake_check_interrupts();
+	if (walk->is_empty || !json_scan_next(&walk->scan, &text))
+		return NULL;
+	info = lake_alloc(arena, sizeof *info);
+	read_snapshot(arena, text, info);
+	return info;
+}
+
+/* ---- logs ---- */
+
+const IcebergLogEntry *
+iceberg_snapshot_log(LakeArena *arena, const LakeTable *table, size_t *count)
+{
+	LakeBytes	log = iceberg_table(table)->snapshot_log;
+	LakeBuffer	entries;
+	JsonScan	scan;
+	LakeBytes	element;
+
+	buffer_init(&entries, arena);
+	*count = 0;
+	if (log.len == 0)
+		return NULL;
+	json_scan_begin(&scan, log);
+	while (json_scan_next(&scan, &element))
+	{
+		IcebergLogEntry entry;
+		LakeBytes	time;
+		LakeBytes	id;
+
+		lake_check_interrupts();
+		if (!json_scan_member(element, "timestamp-ms", &time) ||
+			!json_scan_member(element, "snapshot-id", &id))
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "an entry of \"snapshot-log\" lacks \"timestamp-ms\" "
+					   "or \"snapshot-id\"");
+		entry.timestamp_ms = read_int64(time, "timestamp-ms");
+		entry.snapshot_id = read_id(id, "snapshot-id");
+		buffer_append(&entries, &entry, sizeof entry);
+	}
+	*count = entries.len / sizeof(IcebergLogEntry);
+	return (const IcebergLogEntry *) (const void *) entries.data;
+}
+
+const IcebergMetadataLogEntry *
+iceberg_metadata_log(LakeArena *arena, const LakeTable *table, size_t *count)
+{
+	LakeBytes	log = iceberg_table(table)->metadata_log;
+	LakeBuffer	entries;
+	JsonScan	scan;
+	LakeBytes	element;
+
+	buffer_init(&entries, arena);
+	*count = 0;
+	if (log.len == 0)
+		return NULL;
+	json_scan_begin(&scan, log);
+	while (json_scan_next(&scan, &element))
+	{
+		IcebergMetadataLogEntry entry;
+		LakeBytes	time;
+		LakeBytes	file;
+
+		lake_check_interrupts();
+		if (!json_scan_member(element, "timestamp-ms", &time) ||
+			!json_scan_member(element, "metadata-file", &file))
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "an entry of \"metadata-log\" lacks \"timestamp-ms\" "
+					   "or \"metadata-file\"");
+		entry.timestamp_ms = read_int64(time, "timestamp-ms");
+		entry.file = read_string(arena, file, "metadata-file");
+		if (entry.file == NULL)
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "an entry of \"metadata-log\" has no \"metadata-file\"");
+		buffer_append(&entries, &entry, sizeof entry);
+	}
+	*count = entries.len / sizeof(IcebergMetadataLogEntry);
+	return (const IcebergMetadataLogEntry *) (const void *) entries.data;
+}
+
+/* ---- refs ---- */
+
+static void
+read_ref(LakeArena *arena, LakeBytes key, LakeBytes text, IcebergRef *ref)
+{
+	JsonScan	scan;
+	LakeBytes	value;
+	const char *type = NULL;
+
+	memset(ref, 0, sizeof *ref);
+	ref->name = copy_string(arena, key, "ref");
+	ref->max_ref_age_ms = -1;
+	ref->max_snapshot_age_ms = -1;
+	ref->min_snapshots_to_keep = -1;
+	json_scan_begin_object(&scan, text);
+	while (json_scan_next_member(&scan, &key, &value))
+	{
+		if (json_scan_is_null(value))
+			continue;
+		if (key_is(key, "snapshot-id"))
+			ref->snapshot_id = read_id(value, "snapshot-id");
+		else if (key_is(key, "type"))
+			type = read_string(arena, value, "type");
+		else if (key_is(key, "max-ref-age-ms"))
+			ref->max_ref_age_ms = read_int64(value, "max-ref-age-ms");
+		else if (key_is(key, "max-snapshot-age-ms"))
+			ref->max_snapshot_age_ms =
+				read_int64(value, "max-snapshot-age-ms");
+		else if (key_is(key, "min-snapshots-to-keep"))
+			ref->min_snapshots_to_keep =
+				read_int64(value, "min-snapshots-to-keep");
+	}
+	if (type == NULL ||
+		(strcmp(type, "branch") != 0 && strcmp(type, "tag") != 0))
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "ref \"%s\" is neither a branch nor a tag", ref->name);
+	ref->is_tag = strcmp(type, "tag") == 0;
+}
+
+static int
+compare_refs(const void *a, const void *b)
+{
+	return strcmp(((const IcebergRef *) a)->name,
+				  ((const IcebergRef *) b)->name);
+}
+
+const IcebergRef *
+iceberg_refs(LakeArena *arena, const LakeTable *table, size_t *count)
+{
+	LakeBytes	text = iceberg_table(table)->refs;
+	bool		has_main = false;
+	LakeBuffer	refs;
+	IcebergRef	ref;
+
+	buffer_init(&refs, arena);
+	if (text.len > 0)
+	{
+		JsonScan	scan;
+		LakeBytes	key;
+		LakeBytes	value;
+
+		json_scan_begin_object(&scan, text);
+		while (json_scan_next_member(&scan, &key, &value))
+		{
+			lake_check_interrupts();
+			read_ref(arena, key, value, &ref);
+			has_main = has_main || strcmp(ref.name, "main") == 0;
+			buffer_append(&refs, &ref, sizeof ref);
+		}
+	}
+	/* v1 tables need not say it (spec, "Snapshot References") */
+	if (!has_main && table->current_snapshot != NULL)
+	{
+		memset(&ref, 0, sizeof ref);
+		ref.name = "main";
+		ref.snapshot_id = table->current_snapshot->id;
+		ref.max_ref_age_ms = -1;
+		ref.max_snapshot_age_ms = -1;
+		ref.min_snapshots_to_keep = -1;
+		buffer_append(&refs, &ref, sizeof ref);
+	}
+	*count = refs.len / sizeof ref;
+	if (*count > 0)
+		qsort(refs.data, *count, sizeof ref, compare_refs);
+	return (const IcebergRef *) (const void *) refs.data;
+}
+
+/* ---- the rest ---- */
+
+int64_t
+iceberg_last_updated_ms(const LakeTable *table)
+{
+	return iceberg_table(table)->last_updated_ms;
+}
+
+int
+iceberg_property_count(const LakeTable *table)
+{
+	return iceberg_table(table)->property_count;
+}
+
+void
+iceberg_property_at(const LakeTable *table, int index, const char **key,
+					const char **value)
+{
+	const IcebergProperty *property = &iceberg_table(table)->properties[index];
+
+	*key = property->key;
+	*value = property->value;
+}
