@@ -204,6 +204,12 @@ json_bool(LakeJson *value, const char *what)
 	return json_object_get_boolean(value);
 }
 
+const char *
+json_text(LakeJson *value)
+{
+	return json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
+}
+
 LakeBytes
 json_string(LakeJson *value, const char *what)
 {

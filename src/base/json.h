@@ -108,6 +108,9 @@ extern double json_double(LakeJson *value, const char *what);
 extern bool json_bool(LakeJson *value, const char *what);
 extern LakeBytes json_string(LakeJson *value, const char *what);
 
+/* the value as JSON text, borrowed from it; numbers as they were parsed */
+extern const char *json_text(LakeJson *value);
+
 typedef void (*JsonVisitor) (void *arg, const char *key, LakeJson *value);
 
 /* calls visit for each member of an object */

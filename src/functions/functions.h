@@ -25,8 +25,9 @@ typedef enum InspectRight
 
 /*
  * Opens the lake table of a function's first argument, a regclass, under the
- * active snapshot's pin, in the current memory context.  Throws 42809 unless it
- * is one of our foreign tables, 42501 without the right.
+ * active snapshot's pin, in the current memory context; columns are not bound,
+ * and the version is the newest whatever options and settings ask for.  Throws
+ * 42809 unless it is one of our foreign tables, 42501 without the right.
  */
 extern LakeRelation *inspect_open(FunctionCallInfo fcinfo,
 								  InspectRight right);
@@ -34,7 +35,7 @@ extern LakeRelation *inspect_open(FunctionCallInfo fcinfo,
 /*
  * The same under the selector in the arguments first .. first + 2 (snapshot
  * bigint, as_of timestamptz, ref text), of which one at most is not NULL
- * (22023).
+ * (22023); under the table's own version if all are.
  */
 extern LakeRelation *inspect_open_version(FunctionCallInfo fcinfo,
 										  InspectRight right, int first);

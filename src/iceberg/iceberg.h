@@ -59,6 +59,28 @@ extern IcebergSnapshotWalk *iceberg_walk_snapshots(LakeArena *arena,
 extern const IcebergSnapshotInfo *iceberg_next_snapshot(IcebergSnapshotWalk *walk,
 														LakeArena *arena);
 
+/* all snapshots of a table, without their summaries, to look them up by id */
+typedef struct IcebergSnapshotIndex
+{
+	size_t		count;
+	const IcebergSnapshotInfo *snapshots;	/* sorted by id */
+} IcebergSnapshotIndex;
+
+extern const IcebergSnapshotIndex *iceberg_index_snapshots(LakeArena *arena,
+														   const LakeTable *table);
+
+/* NULL: there is none by that id, or it has expired */
+extern const IcebergSnapshotInfo *iceberg_index_find(const IcebergSnapshotIndex *index,
+													 int64_t id);
+
+/*
+ * Marks the snapshots (by their place in the index) that are the head or one of
+ * its ancestors, as far as parents are known; head -1: none.
+ */
+extern bool *iceberg_index_ancestors(LakeArena *arena,
+									 const IcebergSnapshotIndex *index,
+									 int64_t head);
+
 typedef struct IcebergLogEntry
 {
 	int64_t		timestamp_ms;
@@ -86,6 +108,11 @@ typedef struct IcebergRef
 extern const IcebergLogEntry *iceberg_snapshot_log(LakeArena *arena,
 												   const LakeTable *table,
 												   size_t *count);
+
+/* the entry that was current at the time; NULL: there was none */
+extern const IcebergLogEntry *iceberg_log_at(const IcebergLogEntry *log,
+											 size_t count,
+											 int64_t timestamp_ms);
 extern const IcebergMetadataLogEntry *iceberg_metadata_log(LakeArena *arena,
 														   const LakeTable *table,
 														   size_t *count);

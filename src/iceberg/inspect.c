@@ -109,7 +109,8 @@ read_summary(LakeArena *arena, LakeBytes value, IcebergSnapshotInfo *info)
 }
 
 static void
-read_snapshot(LakeArena *arena, LakeBytes text, IcebergSnapshotInfo *info)
+read_snapshot(LakeArena *arena, LakeBytes text, bool with_summary,
+			  IcebergSnapshotInfo *info)
 {
 	JsonScan	scan;
 	LakeBytes	key;
@@ -144,7 +145,7 @@ read_snapshot(LakeArena *arena, LakeBytes text, IcebergSnapshotInfo *info)
 			info->schema_id = (int32_t) read_int64(value, "schema-id");
 		else if (key_is(key, "manifest-list"))
 			info->manifest_list = read_string(arena, value, "manifest-list");
-		else if (key_is(key, "summary"))
+		else if (with_summary && key_is(key, "summary"))
 			read_summary(arena, value, info);
 	}
 	if (!has_id || !has_time)
@@ -174,8 +175,78 @@ iceberg_next_snapshot(IcebergSnapshotWalk *walk, LakeArena *arena)
 	if (walk->is_empty || !json_scan_next(&walk->scan, &text))
 		return NULL;
 	info = lake_alloc(arena, sizeof *info);
-	read_snapshot(arena, text, info);
+	read_snapshot(arena, text, true, info);
 	return info;
+}
+
+/* ---- the index ---- */
+
+static int
+compare_snapshots(const void *a, const void *b)
+{
+	int64_t		left = ((const IcebergSnapshotInfo *) a)->id;
+	int64_t		right = ((const IcebergSnapshotInfo *) b)->id;
+
+	return (left > right) - (left < right);
+}
+
+const IcebergSnapshotIndex *
+iceberg_index_snapshots(LakeArena *arena, const LakeTable *table)
+{
+	IcebergSnapshotIndex *index = lake_alloc(arena, sizeof *index);
+	LakeBytes	snapshots = iceberg_table(table)->snapshots;
+	LakeBuffer	infos;
+	JsonScan	scan;
+	LakeBytes	text;
+
+	if (snapshots.len == 0)
+		return index;
+	buffer_init(&infos, arena);
+	json_scan_begin(&scan, snapshots);
+	while (json_scan_next(&scan, &text))
+	{
+		IcebergSnapshotInfo info = {0};
+
+		lake_check_interrupts();
+		read_snapshot(arena, text, false, &info);
+		buffer_append(&infos, &info, sizeof info);
+	}
+	index->count = infos.len / sizeof(IcebergSnapshotInfo);
+	if (index->count > 0)
+		qsort(infos.data, index->count, sizeof(IcebergSnapshotInfo),
+			  compare_snapshots);
+	index->snapshots = (const IcebergSnapshotInfo *) (const void *) infos.data;
+	return index;
+}
+
+const IcebergSnapshotInfo *
+iceberg_index_find(const IcebergSnapshotIndex *index, int64_t id)
+{
+	IcebergSnapshotInfo wanted = {.id = id};
+
+	if (index->count == 0)
+		return NULL;
+	return bsearch(&wanted, index->snapshots, index->count, sizeof wanted,
+				   compare_snapshots);
+}
+
+bool *
+iceberg_index_ancestors(LakeArena *arena, const IcebergSnapshotIndex *index,
+						int64_t head)
+{
+	bool	   *marks = lake_alloc_array(arena, index->count + 1,
+										 sizeof *marks);
+	const IcebergSnapshotInfo *info = head == -1 ? NULL :
+		iceberg_index_find(index, head);
+
+	/* a mark that is there already is a circle of parents */
+	while (info != NULL && !marks[info - index->snapshots])
+	{
+		marks[info - index->snapshots] = true;
+		info = info->has_parent ? iceberg_index_find(index, info->parent_id) :
+			NULL;
+	}
+	return marks;
 }
 
 /* ---- logs ---- */
@@ -211,6 +282,21 @@ iceberg_snapshot_log(LakeArena *arena, const LakeTable *table, size_t *count)
 	}
 	*count = entries.len / sizeof(IcebergLogEntry);
 	return (const IcebergLogEntry *) (const void *) entries.data;
+}
+
+/* entries need not be in order; of equal times the first one counts, as in Java */
+const IcebergLogEntry *
+iceberg_log_at(const IcebergLogEntry *log, size_t count, int64_t timestamp_ms)
+{
+	const IcebergLogEntry *found = NULL;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (log[i].timestamp_ms <= timestamp_ms &&
+			(found == NULL || log[i].timestamp_ms > found->timestamp_ms))
+			found = &log[i];
+	}
+	return found;
 }
 
 const IcebergMetadataLogEntry *

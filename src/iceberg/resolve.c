@@ -139,16 +139,9 @@ resolve_time(LakeArena *arena, const LakeTable *table, int64_t time_us)
 	int64_t		time_ms = time_us / 1000 - (time_us % 1000 < 0);
 	size_t		count;
 	const IcebergLogEntry *log = iceberg_snapshot_log(arena, table, &count);
-	const IcebergLogEntry *found = NULL;
+	const IcebergLogEntry *found = iceberg_log_at(log, count, time_ms);
 	const LakeSnapshot *snapshot;
 
-	/* of equal times the first one counts, as in Java */
-	for (size_t i = 0; i < count; i++)
-	{
-		if (log[i].timestamp_ms <= time_ms &&
-			(found == NULL || log[i].timestamp_ms > found->timestamp_ms))
-			found = &log[i];
-	}
 	if (found == NULL)
 		throw_no_time(arena, log, count, time_ms);
 	snapshot = iceberg_find_snapshot(arena, table, found->snapshot_id);

@@ -595,7 +595,8 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 	scope.declared = lake_table_schema(relation->table, &options);
 	scope.read = version.schema;
 	scope.in_history = how->any_version || !version.is_branch;
-	bind_columns(relation, &scope, RelationGetDescr(rel));
+	if (!how->without_columns)
+		bind_columns(relation, &scope, RelationGetDescr(rel));
 	if (how->snapshot != NULL)
 		show_pin(relation, &server_options, &options);
 	lake_frame_pop(&frame);

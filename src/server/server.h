@@ -267,6 +267,9 @@ typedef struct LakeOpen
 	 */
 	bool		any_version;
 
+	/* metadata alone is wanted: columns are not bound, there are none */
+	bool		without_columns;
+
 	/*
 	 * A parallel leader's, together with its selector: the version that it
 	 * reads, whatever the catalog says by now.  NULL otherwise.

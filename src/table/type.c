@@ -170,6 +170,7 @@ parse_struct_field(TypeParser *parser, LakeJson *json, LakeField *field)
 	if (field->doc != NULL)
 		field->doc = lake_strdup(parser->arena, field->doc);
 	field->initial_default = json_find(json, "initial-default");
+	field->write_default = json_find(json, "write-default");
 }
 
 static int

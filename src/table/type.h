@@ -57,6 +57,7 @@ struct LakeField
 	const char *doc;			/* NULL if none */
 	/* NULL if none or null; of the JSON that the schema was parsed from */
 	LakeJson   *initial_default;
+	LakeJson   *write_default;
 };
 
 typedef struct LakeSchema
