@@ -7,6 +7,7 @@
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "common/int.h"
+#include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

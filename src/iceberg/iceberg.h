@@ -31,7 +31,7 @@ extern const LakeSnapshot *iceberg_find_snapshot(LakeArena *arena,
 												 const LakeTable *table,
 												 int64_t snapshot_id);
 
-/* ---- inspect.c: what a metadata file says of its table's history ---- */
+/* ---- table_history.c: what a metadata file says of its table's history ---- */
 
 /* a snapshot as the metadata file has it */
 typedef struct IcebergSnapshotInfo
