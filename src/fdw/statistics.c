@@ -103,14 +103,21 @@ find_shown_type(const LakeColumn *column)
 
 /* ---- a row of pg_statistic ---- */
 
-/* values of the lake that the declared type has no image of become near ones */
+/*
+ * A copy in which values of the lake that the declared type has no image of are
+ * near ones that it has.
+ */
 static void
 fit_quantiles(const LakeType *type, LakeVector *quantiles, int64 min,
 			  int64 max)
 {
-	int32	   *ints = (int32 *) quantiles->values;
-	int64	   *longs = (int64 *) quantiles->values;
+	Size		size = quantiles->count *
+		vector_layout_width(quantiles->layout);
+	int32	   *ints = palloc(size);
+	int64	   *longs = (int64 *) ints;
 
+	memcpy(ints, quantiles->values, size);
+	quantiles->values = ints;
 	for (uint32 i = 0; i < quantiles->count; i++)
 	{
 		if (type->kind == LAKE_TIMESTAMP_NS ||
@@ -286,11 +293,12 @@ summarise(PlannerInfo *root, const RelOptInfo *rel, LakePlan *plan,
 	LakeArena  *arena = lake_arena_of(CurrentMemoryContext);
 	Bitmapset  *likely = plan->summarised == NULL ?
 		likely_attnums(root, rel) : NULL;
-	ColumnSummary **summaries;
+	const LakeField **fields;
+	ColumnEstimate *estimates;
 	int		   *attributes;
 	int			count = 0;
 
-	summaries = palloc(sizeof *summaries * relation->column_count);
+	fields = palloc(sizeof *fields * relation->column_count);
 	attributes = palloc(sizeof *attributes * relation->column_count);
 	for (int i = 0; i < relation->column_count; i++)
 	{
@@ -302,7 +310,7 @@ summarise(PlannerInfo *root, const RelOptInfo *rel, LakePlan *plan,
 			!is_wanted(plan, column))
 			continue;
 		attributes[count] = i;
-		summaries[count++] = column_summary_create(arena, column->field);
+		fields[count++] = column->field;
 	}
 	plan->summarised = bms_add_member(plan->summarised, attnum);
 	if (count == 0)
@@ -310,17 +318,16 @@ summarise(PlannerInfo *root, const RelOptInfo *rel, LakePlan *plan,
 	if (plan->statistics == NULL)
 		plan->statistics = palloc0(sizeof *plan->statistics *
 								   relation->column_count);
-	relation->table->format->summarise(arena, relation->table,
-									   relation->store, relation->snapshot,
-									   summaries, count);
+	estimates = palloc(sizeof *estimates * count);
+	relation->table->format->estimate(arena, relation->table, relation->store,
+									  relation->snapshot, fields, count,
+									  estimates);
 	for (int i = 0; i < count; i++)
 	{
 		const LakeColumn *column = &relation->columns[attributes[i]];
-		ColumnEstimate estimate;
 
-		column_summary_finish(summaries[i], &estimate);
 		plan->statistics[attributes[i]] =
-			make_statistic(relation, column, &estimate);
+			make_statistic(relation, column, &estimates[i]);
 		plan->summarised = bms_add_member(plan->summarised, column->attnum);
 	}
 }

@@ -248,10 +248,11 @@ extern void bounds_set(LakeBounds *bounds, const LakeType *type,
 
 /* ---- column_bounds.c ---- */
 
-/* LakeFormat.summarise */
-extern void iceberg_summarise(LakeArena *arena, const LakeTable *table,
-							  LakeStore *store, const LakeSnapshot *snapshot,
-							  ColumnSummary *const *summaries, int count);
+/* LakeFormat.estimate */
+extern void iceberg_estimate(LakeArena *arena, const LakeTable *table,
+							 LakeStore *store, const LakeSnapshot *snapshot,
+							 const LakeField *const *fields, int count,
+							 ColumnEstimate *estimates);
 
 /* ---- delete_index.c ---- */
 

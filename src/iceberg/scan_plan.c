@@ -394,5 +394,5 @@ iceberg_plan(LakeArena *arena, const LakeTable *table, LakeStore *store,
 
 const LakeFormat iceberg_format = {
 	"iceberg", iceberg_metadata_read, iceberg_resolve, iceberg_plan,
-	iceberg_summarise
+	iceberg_estimate
 };

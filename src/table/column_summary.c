@@ -34,7 +34,7 @@ typedef struct SummaryEdge
 struct ColumnSummary
 {
 	LakeArena  *arena;
-	const LakeField *field;
+	const LakeType *type;
 	LakeBuffer	ranges;			/* of SummaryRange; numbers only */
 	bool		has_bounds;		/* min and max are set */
 	LakeValue	min;
@@ -94,32 +94,26 @@ number(const LakeType *type, const LakeValue *value)
 }
 
 ColumnSummary *
-column_summary_create(LakeArena *arena, const LakeField *field)
+column_summary_create(LakeArena *arena, const LakeType *type)
 {
 	ColumnSummary *summary = lake_alloc(arena, sizeof *summary);
 
 	summary->arena = arena;
-	summary->field = field;
+	summary->type = type;
 	buffer_init(&summary->ranges, arena);
 	return summary;
-}
-
-const LakeField *
-column_summary_field(const ColumnSummary *summary)
-{
-	return summary->field;
 }
 
 /* ---- files ---- */
 
 static LakeValue
-keep_value(ColumnSummary *summary, const LakeValue *value)
+keep_value(LakeArena *arena, const LakeType *type, const LakeValue *value)
 {
 	LakeValue	kept = *value;
 
-	if (summary->field->type->kind == LAKE_STRING)
+	if (type->kind == LAKE_STRING)
 		kept.bytes.data = (const uint8_t *)
-			lake_strndup(summary->arena, (const char *) value->bytes.data,
+			lake_strndup(arena, (const char *) value->bytes.data,
 						 value->bytes.len);
 	return kept;
 }
@@ -139,15 +133,15 @@ are_usable(const LakeType *type, const LakeBounds *bounds)
 static void
 add_range(ColumnSummary *summary, const LakeBounds *bounds, double rows)
 {
-	const LakeType *type = summary->field->type;
+	const LakeType *type = summary->type;
 	SummaryRange range;
 
 	if (!summary->has_bounds ||
 		lake_value_compare(type, &bounds->lower, &summary->min) < 0)
-		summary->min = keep_value(summary, &bounds->lower);
+		summary->min = keep_value(summary->arena, type, &bounds->lower);
 	if (!summary->has_bounds ||
 		lake_value_compare(type, &bounds->upper, &summary->max) > 0)
-		summary->max = keep_value(summary, &bounds->upper);
+		summary->max = keep_value(summary->arena, type, &bounds->upper);
 	summary->has_bounds = true;
 	summary->known_rows += rows;
 	if (!is_number(type))
@@ -178,7 +172,7 @@ column_summary_add(ColumnSummary *summary, int64_t rows,
 	}
 	if (count - absent <= 0)
 		return;
-	if (bounds != NULL && are_usable(summary->field->type, bounds))
+	if (bounds != NULL && are_usable(summary->type, bounds))
 		add_range(summary, bounds, count - absent);
 	else
 		summary->unknown_rows += count - absent;
@@ -203,7 +197,7 @@ compare_ranges(const void *a, const void *b)
 static double
 estimate_distinct(ColumnSummary *summary)
 {
-	const LakeType *type = summary->field->type;
+	const LakeType *type = summary->type;
 	SummaryRange *ranges = (SummaryRange *) (void *) summary->ranges.data;
 	size_t		count = summary->ranges.len / sizeof *ranges;
 	double		room = 0;
@@ -314,7 +308,7 @@ find_quantiles(ColumnSummary *summary, double *quantiles, int count)
 static LakeValue
 value_of_number(const ColumnSummary *summary, double quantile)
 {
-	const LakeType *type = summary->field->type;
+	const LakeType *type = summary->type;
 	LakeValue	value = {0};
 
 	if (quantile <= number(type, &summary->min))
@@ -358,9 +352,9 @@ store_value(void *values, VectorLayout layout, int i, const LakeType *type,
 }
 
 static void
-make_quantiles(ColumnSummary *summary, LakeVector *vector)
+make_quantiles(ColumnSummary *summary, LakeArena *arena, LakeVector *vector)
 {
-	const LakeType *type = summary->field->type;
+	const LakeType *type = summary->type;
 	double		numbers[COLUMN_SUMMARY_QUANTILES];
 	void	   *values;
 	int			count = is_number(type) ? COLUMN_SUMMARY_QUANTILES : 2;
@@ -370,7 +364,7 @@ make_quantiles(ColumnSummary *summary, LakeVector *vector)
 	else if (is_number(type))
 		find_quantiles(summary, numbers, count);
 	vector->layout = lake_type_layout(type);
-	values = lake_alloc_array(summary->arena, (size_t) count,
+	values = lake_alloc_array(arena, (size_t) count,
 							  vector_layout_width(vector->layout));
 	for (int i = 0; i < count; i++)
 	{
@@ -378,6 +372,7 @@ make_quantiles(ColumnSummary *summary, LakeVector *vector)
 
 		if (i > 0 && i < count - 1)
 			value = value_of_number(summary, numbers[i]);
+		value = keep_value(arena, type, &value);
 		store_value(values, vector->layout, i, type, &value);
 	}
 	vector->count = (uint32_t) count;
@@ -385,7 +380,8 @@ make_quantiles(ColumnSummary *summary, LakeVector *vector)
 }
 
 void
-column_summary_finish(ColumnSummary *summary, ColumnEstimate *estimate)
+column_summary_finish(ColumnSummary *summary, LakeArena *arena,
+					  ColumnEstimate *estimate)
 {
 	*estimate = (ColumnEstimate) {.null_fraction = -1};
 	if (summary->counted_rows > 0 &&
@@ -398,7 +394,7 @@ column_summary_finish(ColumnSummary *summary, ColumnEstimate *estimate)
 	estimate->distinct = estimate_distinct(summary);
 	if (!summary->has_bounds)
 		return;
-	make_quantiles(summary, &estimate->quantiles);
+	make_quantiles(summary, arena, &estimate->quantiles);
 	if (estimate->quantiles.count == 1)
 		estimate->distinct = 1;
 }

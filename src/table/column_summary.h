@@ -26,17 +26,16 @@ typedef struct ColumnEstimate
 	LakeVector	quantiles;
 } ColumnEstimate;
 
-/* of a top-level primitive field, which is borrowed */
+/* of a scalar type, which is borrowed */
 extern ColumnSummary *column_summary_create(LakeArena *arena,
-											const LakeField *field);
-extern const LakeField *column_summary_field(const ColumnSummary *summary);
+											const LakeType *type);
 
 /* one file's rows (-1 unknown) and bounds; bounds NULL: nothing is known */
 extern void column_summary_add(ColumnSummary *summary, int64_t rows,
 							   const LakeBounds *bounds);
 
-/* values are in the summary's arena; call it once, after the last file */
-extern void column_summary_finish(ColumnSummary *summary,
+/* puts values into arena; call it once, after the last file */
+extern void column_summary_finish(ColumnSummary *summary, LakeArena *arena,
 								  ColumnEstimate *estimate);
 
 #endif							/* LAKE_COLUMN_SUMMARY_H */

@@ -84,12 +84,14 @@ typedef struct LakeFormat
 							 const Predicate *predicate);
 
 	/*
-	 * Adds the bounds of the snapshot's data files to summaries of fields,
-	 * for estimates: reads each manifest, whatever deletes there are.
+	 * What the bounds of all data files of a snapshot say of top-level
+	 * primitive fields, whatever deletes there are; for the planner.  The
+	 * estimates' values are to be read only, and valid until arena is reset.
 	 */
-	void		(*summarise) (LakeArena *arena, const LakeTable *table,
-							  LakeStore *store, const LakeSnapshot *snapshot,
-							  ColumnSummary *const *summaries, int count);
+	void		(*estimate) (LakeArena *arena, const LakeTable *table,
+							 LakeStore *store, const LakeSnapshot *snapshot,
+							 const LakeField *const *fields, int count,
+							 ColumnEstimate *estimates);
 } LakeFormat;
 
 struct LakeTable

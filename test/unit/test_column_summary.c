@@ -17,17 +17,6 @@ static const LakeType wide_decimal = {.kind = LAKE_DECIMAL, .precision = 38};
 static const LakeType small_decimal = {.kind = LAKE_DECIMAL, .precision = 4,
 .scale = 2};
 
-static ColumnSummary *
-create(LakeArena *arena, const LakeType *type)
-{
-	LakeField  *field = lake_alloc(arena, sizeof *field);
-
-	field->id = 1;
-	field->name = "c";
-	field->type = type;
-	return column_summary_create(arena, field);
-}
-
 static LakeBounds
 counted(int64_t values, int64_t nulls)
 {
@@ -62,11 +51,11 @@ is_near(double actual, double expected)
 static void
 one_file_is_spread_evenly(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 
 	add_ints(summary, 1000, 0, 1000);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK_INT(estimate.quantiles.count, COLUMN_SUMMARY_QUANTILES);
 	CHECK_INT(estimate.quantiles.layout, VECTOR_I32);
 	for (int i = 0; i < COLUMN_SUMMARY_QUANTILES; i++)
@@ -79,12 +68,12 @@ one_file_is_spread_evenly(LakeArena *arena)
 static void
 files_weigh_as_much_as_they_have_rows(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 
 	add_ints(summary, 900, 1000, 2000);
 	add_ints(summary, 100, 0, 1000);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK(abs(int_at(&estimate, 5) - 500) <= 1);
 	CHECK(abs(int_at(&estimate, 10) - 1000) <= 1);
 	CHECK(abs(int_at(&estimate, 55) - 1500) <= 1);
@@ -94,13 +83,13 @@ files_weigh_as_much_as_they_have_rows(LakeArena *arena)
 static void
 overlapping_files_add_up(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 
 	/* a third of the rows below 100, two thirds from there to 200 */
 	add_ints(summary, 200, 0, 200);
 	add_ints(summary, 100, 100, 200);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK(abs(int_at(&estimate, 33) - 99) <= 1);
 	CHECK(abs(int_at(&estimate, 67) - 150) <= 1);
 }
@@ -108,12 +97,12 @@ overlapping_files_add_up(LakeArena *arena)
 static void
 files_of_one_value_make_equal_quantiles(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 
 	add_ints(summary, 60, 7, 7);
 	add_ints(summary, 40, 3, 3);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK_INT(int_at(&estimate, 39), 3);
 	CHECK_INT(int_at(&estimate, 41), 7);
 	CHECK(is_near(estimate.distinct, 2));
@@ -127,7 +116,7 @@ quantiles_never_descend(LakeArena *arena)
 	for (int test = 0; test < 500; test++)
 	{
 		LakeArena  *scope = lake_arena_create(arena, "case");
-		ColumnSummary *summary = create(scope, &int_type);
+		ColumnSummary *summary = column_summary_create(scope, &int_type);
 		ColumnEstimate estimate;
 
 		for (int file = 0; file < 1 + test % 20; file++)
@@ -141,7 +130,7 @@ quantiles_never_descend(LakeArena *arena)
 					 lower + (int64_t) (state >> 8) % 100000 > INT32_MAX ?
 					 INT32_MAX : lower + (int64_t) (state >> 8) % 100000);
 		}
-		column_summary_finish(summary, &estimate);
+		column_summary_finish(summary, arena, &estimate);
 		for (uint32_t i = 1; i < estimate.quantiles.count; i++)
 			CHECK(int_at(&estimate, (int) i - 1) <= int_at(&estimate, (int) i));
 		lake_arena_destroy(scope);
@@ -151,12 +140,12 @@ quantiles_never_descend(LakeArena *arena)
 static void
 extremes_of_long_are_kept(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &long_type);
+	ColumnSummary *summary = column_summary_create(arena, &long_type);
 	ColumnEstimate estimate;
 	const int64_t *values;
 
 	add_ints(summary, 10, INT64_MIN, INT64_MAX);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	values = estimate.quantiles.values;
 	CHECK(values[0] == INT64_MIN);
 	CHECK(values[100] == INT64_MAX);
@@ -166,7 +155,7 @@ extremes_of_long_are_kept(LakeArena *arena)
 static void
 infinite_bounds_are_kept(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &double_type);
+	ColumnSummary *summary = column_summary_create(arena, &double_type);
 	ColumnEstimate estimate;
 	LakeBounds	bounds = counted(10, 0);
 	const double *values;
@@ -175,7 +164,7 @@ infinite_bounds_are_kept(LakeArena *arena)
 	bounds.lower.d = -INFINITY;
 	bounds.upper.d = INFINITY;
 	column_summary_add(summary, 10, &bounds);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	values = estimate.quantiles.values;
 	CHECK(values[0] == -INFINITY);
 	CHECK(values[100] == INFINITY);
@@ -187,7 +176,7 @@ infinite_bounds_are_kept(LakeArena *arena)
 static void
 wide_decimals_are_summarised(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &wide_decimal);
+	ColumnSummary *summary = column_summary_create(arena, &wide_decimal);
 	ColumnEstimate estimate;
 	LakeBounds	bounds = counted(10, 0);
 	LakeInt128	limit = 1;
@@ -198,7 +187,7 @@ wide_decimals_are_summarised(LakeArena *arena)
 	bounds.lower.decimal = -limit;
 	bounds.upper.decimal = limit;
 	column_summary_add(summary, 10, &bounds);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK_INT(estimate.quantiles.layout, VECTOR_I128);
 	CHECK(((const LakeInt128 *) estimate.quantiles.values)[100] == limit);
 }
@@ -206,7 +195,7 @@ wide_decimals_are_summarised(LakeArena *arena)
 static void
 decimals_of_too_many_digits_are_unknown(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &small_decimal);
+	ColumnSummary *summary = column_summary_create(arena, &small_decimal);
 	ColumnEstimate estimate;
 	LakeBounds	bounds = counted(10, 0);
 
@@ -214,14 +203,14 @@ decimals_of_too_many_digits_are_unknown(LakeArena *arena)
 	bounds.lower.decimal = 0;
 	bounds.upper.decimal = 10000;
 	column_summary_add(summary, 10, &bounds);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK_INT(estimate.quantiles.count, 0);
 }
 
 static void
 text_has_its_ends(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &string_type);
+	ColumnSummary *summary = column_summary_create(arena, &string_type);
 	ColumnEstimate estimate;
 	char		text[] = "mz";
 	LakeBounds	bounds = counted(10, 0);
@@ -235,7 +224,7 @@ text_has_its_ends(LakeArena *arena)
 	text[0] = 'a';
 	text[1] = 'b';
 	column_summary_add(summary, 10, &bounds);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK_INT(estimate.quantiles.count, 2);
 	values = estimate.quantiles.values;
 	CHECK(values[0].len == 1 && values[0].data[0] == 'a');
@@ -245,12 +234,12 @@ text_has_its_ends(LakeArena *arena)
 static void
 a_constant_has_one_quantile(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 
 	add_ints(summary, 60, 7, 7);
 	add_ints(summary, 40, 7, 7);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK_INT(estimate.quantiles.count, 1);
 	CHECK_INT(int_at(&estimate, 0), 7);
 	CHECK(estimate.distinct == 1);
@@ -259,13 +248,13 @@ a_constant_has_one_quantile(LakeArena *arena)
 static void
 nulls_are_a_fraction_of_the_values(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 	LakeBounds	nulls = counted(100, 100);
 
 	add_ints(summary, 300, 0, 9);
 	column_summary_add(summary, 100, &nulls);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK(estimate.null_fraction == 0.25);
 	/* a file of NULLs has no bounds to miss */
 	CHECK_INT(estimate.quantiles.count, COLUMN_SUMMARY_QUANTILES);
@@ -275,31 +264,31 @@ nulls_are_a_fraction_of_the_values(LakeArena *arena)
 static void
 what_most_files_do_not_say_is_unknown(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 	LakeBounds	unknown = counted(-1, -1);
 
 	add_ints(summary, 100, 0, 9);
 	column_summary_add(summary, 101, NULL);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK(estimate.null_fraction == -1);
 	CHECK_INT(estimate.quantiles.count, 0);
 	CHECK(estimate.distinct == 0);
 
-	summary = create(arena, &int_type);
+	summary = column_summary_create(arena, &int_type);
 	add_ints(summary, 100, 0, 9);
 	column_summary_add(summary, 99, &unknown);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK_INT(estimate.quantiles.count, COLUMN_SUMMARY_QUANTILES);
 }
 
 static void
 no_file_is_nothing_known(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK(estimate.null_fraction == -1);
 	CHECK(estimate.distinct == 0);
 	CHECK_INT(estimate.quantiles.count, 0);
@@ -308,25 +297,25 @@ no_file_is_nothing_known(LakeArena *arena)
 static void
 distinct_values_are_limited_by_ranges_and_rows(LakeArena *arena)
 {
-	ColumnSummary *summary = create(arena, &int_type);
+	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
 
 	/* dense ids, and a column of few values beside them */
 	add_ints(summary, 1000, 0, 999);
 	add_ints(summary, 1000, 1000, 1999);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK(is_near(estimate.distinct, 2000));
 
-	summary = create(arena, &int_type);
+	summary = column_summary_create(arena, &int_type);
 	add_ints(summary, 1000, 1, 7);
 	add_ints(summary, 1000, 3, 9);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK(is_near(estimate.distinct, 9));
 
 	/* room for far more values than rows */
-	summary = create(arena, &int_type);
+	summary = column_summary_create(arena, &int_type);
 	add_ints(summary, 1000, 1, 1000000);
-	column_summary_finish(summary, &estimate);
+	column_summary_finish(summary, arena, &estimate);
 	CHECK(is_near(estimate.distinct, 100));
 }
 
