@@ -36,6 +36,12 @@
 #define BLOCK_READ_COST 3.0		/* BLCKSZ bytes of the columns read */
 #define ROW_FILTER_COST 0.0005	/* a pushed qual on one row of a vector */
 
+/* of a scan with other parameters: what binds them, and plans cached files */
+#define LOOKUP_START_COST 20.0
+#define FILE_PRUNE_COST 0.02
+/* a row group is read for one row */
+#define LOOKUP_BYTES (4.0 * 1024 * 1024)
+
 /*
  * Starting workers takes some 30 milliseconds for the first and 20 for each
  * other, ten times as long as the default of parallel_setup_cost says.  In
@@ -47,34 +53,38 @@
 /* the rest of the estimates assume it when a writer left counts out */
 #define BYTES_PER_UNKNOWN_ROW 100.0
 
-/* the predicate of those pushed quals that consist of constants */
-static const Predicate *
-constant_predicate(const LakePlan *plan, Index varno)
+const Predicate *
+cost_known_predicate(PushScope *scope, const List *quals,
+					 void (*prepare) (void *arg, const RestrictInfo *qual))
 {
-	PushScope	scope = {
-		.arena = lake_arena_of(CurrentMemoryContext),
-		.relation = plan->relation,
-		.varno = varno,
-		.value = pushdown_constant,
-	};
 	Predicate **children;
 	int			count = 0;
 	ListCell   *cell;
 
-	children = palloc(sizeof *children * (list_length(plan->pushed) + 1));
-	foreach(cell, plan->pushed)
+	children = palloc(sizeof *children * (list_length(quals) + 1));
+	foreach(cell, quals)
 	{
 		RestrictInfo *info = lfirst(cell);
 
-		if (pushdown_qual(&scope, info->clause,
+		if (prepare != NULL)
+			prepare(scope->value_arg, info);
+		if (pushdown_qual(scope, info->clause,
 						  &children[count]) == PUSH_DONE)
 			count++;
 	}
 	if (count == 0)
 		return NULL;
-	return predicate_normalize(scope.arena,
-							   predicate_combine(scope.arena, PREDICATE_AND,
+	return predicate_normalize(scope->arena,
+							   predicate_combine(scope->arena, PREDICATE_AND,
 												 children, count));
+}
+
+const ScanPlan *
+cost_plan_files(const LakeRelation *relation, const Predicate *predicate)
+{
+	return relation->table->format->plan(lake_arena_of(CurrentMemoryContext),
+										 relation->table, relation->store,
+										 relation->snapshot, predicate);
 }
 
 /* from the snapshot's summary and, where that is silent, its manifest list */
@@ -114,13 +124,16 @@ estimate_table(LakePlan *plan)
 static void
 estimate_files(LakePlan *plan, Index varno)
 {
-	LakeRelation *relation = plan->relation;
+	PushScope	scope = {
+		.arena = lake_arena_of(CurrentMemoryContext),
+		.relation = plan->relation,
+		.varno = varno,
+		.value = pushdown_constant,
+	};
 	const ScanPlan *files;
 
-	files = relation->table->format->plan(lake_arena_of(CurrentMemoryContext),
-										  relation->table, relation->store,
-										  relation->snapshot,
-										  constant_predicate(plan, varno));
+	files = cost_plan_files(plan->relation,
+							cost_known_predicate(&scope, plan->pushed, NULL));
 	if (files->rows_planned >= 0)
 		plan->planned_rows = Max(files->rows_planned - files->rows_deleted, 0);
 	if (plan->pushed == NIL)
@@ -128,6 +141,7 @@ estimate_files(LakePlan *plan, Index varno)
 	plan->planned_files = files->task_count;
 	plan->planned_bytes = Max(files->bytes_planned, 0);
 	plan->counts_rows = files->delete_files == 0 && files->rows_planned >= 0;
+	plan->knows_files = true;
 }
 
 /* the columns of pushed quals are read whether they are returned or not */
@@ -196,8 +210,6 @@ cost_estimate_size(PlannerInfo *root, RelOptInfo *baserel, LakePlan *plan)
 		if (plan->planned_files <= MAX_FILES_TO_PLAN)
 			estimate_files(plan, baserel->relid);
 	}
-	/* statistics.c finds the plan here */
-	baserel->fdw_private = plan;
 	baserel->tuples = plan->table_rows;
 	baserel->pages = Min(plan->planned_bytes / BLCKSZ, MaxBlockNumber - 1);
 	set_baserel_size_estimates(root, baserel);
@@ -287,6 +299,30 @@ cost_parallel_scan(PlannerInfo *root, const RelOptInfo *baserel,
 	*startup += workers_start_cost(root, baserel, workers);
 	*total = *startup + run_cost / divisor;
 	*rows = clamp_row_est(baserel->rows / divisor);
+}
+
+void
+cost_lookup(PlannerInfo *root, const RelOptInfo *baserel, double rows,
+			const Lookup *lookup, Cost *startup, Cost *total)
+{
+	const LakePlan *plan = baserel->fdw_private;
+	List	   *quals = list_concat_copy(plan->local, lookup->local);
+	double		bytes = Max(plan->read_bytes * lookup->bytes_share,
+							Min(LOOKUP_BYTES, plan->planned_bytes) *
+							plan->read_bytes / Max(plan->planned_bytes, 1));
+	QualCost	local;
+
+	cost_qual_eval(&local, extract_actual_clauses(quals, false), root);
+	*startup = LOOKUP_START_COST + plan->planned_files * FILE_PRUNE_COST +
+		local.startup + baserel->reltarget->cost.startup;
+	*total = *startup + lookup->files * FILE_COST +
+		bytes / BLCKSZ * BLOCK_READ_COST +
+		plan->planned_rows * bytes / Max(plan->read_bytes, 1) *
+		(list_length(plan->pushed) + list_length(lookup->pushed)) *
+		ROW_FILTER_COST +
+		rows / Max(selectivity(root, baserel, quals), 1.0e-10) *
+		(cpu_tuple_cost + local.per_tuple) +
+		rows * baserel->reltarget->cost.per_tuple;
 }
 
 void

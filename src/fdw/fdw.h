@@ -74,6 +74,7 @@ typedef struct LakePlan
 	double		planned_rows;	/* of files that constants do not prune */
 	double		planned_files;
 	double		planned_bytes;	/* size of those files */
+	bool		knows_files;	/* the planned ones come from the manifests */
 	bool		counts_rows;	/* every planned file's rows are known, and no
 								 * delete applies */
 	double		read_bytes;		/* of the columns that the scan reads */
@@ -99,6 +100,12 @@ typedef enum LakePrivate
 	LAKE_PRIVATE_SELECTOR,
 	LAKE_PRIVATE_LENGTH
 } LakePrivate;
+
+/* does the scan decide the qual, or will it under its parameters' values? */
+extern bool plan_is_pushable(RelOptInfo *baserel, RestrictInfo *info);
+
+/* for a path whose node may be executed by any process, as a whole */
+extern void plan_set_parallel_safety(ForeignPath *path, const LakePlan *plan);
 
 extern bool lakeIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
 										  RangeTblEntry *rte);
@@ -134,8 +141,40 @@ extern void cost_parallel_scan(PlannerInfo *root, const RelOptInfo *baserel,
 							   LakePlan *plan, int workers, double *rows,
 							   Cost *startup, Cost *total);
 
+/* what a parameterised scan does for each row of the other relation */
+typedef struct Lookup
+{
+	List	   *pushed;			/* RestrictInfos of join clauses */
+	List	   *local;			/* those that the scan does not decide */
+	double		files;			/* that it opens */
+	double		bytes_share;	/* of the planned files that it reads */
+} Lookup;
+
+/* of one of them, which returns so many rows */
+extern void cost_lookup(PlannerInfo *root, const RelOptInfo *baserel,
+						double rows, const Lookup *lookup, Cost *startup,
+						Cost *total);
+
+/*
+ * The predicate of those quals (RestrictInfos) whose values the scope knows,
+ * NULL if there is none.  prepare (NULL: nothing) is called with value_arg
+ * before each qual.
+ */
+extern const Predicate *cost_known_predicate(PushScope *scope,
+											 const List *quals,
+											 void (*prepare) (void *arg,
+															  const RestrictInfo *qual));
+
+/* the files of the relation's version */
+extern const ScanPlan *cost_plan_files(const LakeRelation *relation,
+									   const Predicate *predicate);
+
 /* the same for one row that counts them */
 extern void cost_count(const LakePlan *plan, Cost *startup, Cost *total);
+
+/* ---- lookup.c: parameterised paths ---- */
+
+extern void lookup_add_paths(PlannerInfo *root, RelOptInfo *baserel);
 
 /* ---- statistics.c: statistics before the first ANALYZE ---- */
 

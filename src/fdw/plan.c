@@ -23,31 +23,39 @@
 #include "server/compat.h"
 
 /*
- * Sorts the quals into those that the scan decides and the rest.  Below a
- * security barrier a qual runs early only if it is leakproof or no qual of a
- * lower level stays behind: core's rule for index quals.
+ * Below a security barrier a qual runs early only if it is leakproof or no qual
+ * of a lower level stays behind: core's rule for index quals.
  */
-static void
-classify_quals(const RelOptInfo *baserel, LakePlan *plan)
+bool
+plan_is_pushable(RelOptInfo *baserel, RestrictInfo *info)
 {
+	const LakePlan *plan = baserel->fdw_private;
 	PushScope	scope = {
 		.arena = lake_arena_of(CurrentMemoryContext),
 		.relation = plan->relation,
 		.varno = baserel->relid,
 		.value = pushdown_constant,
 	};
+	Predicate  *predicate;
+
+	return restriction_is_securely_promotable(info, baserel) &&
+		pushdown_qual(&scope, info->clause, &predicate) != PUSH_NO;
+}
+
+/* sorts the quals into those that the scan decides and the rest */
+static void
+classify_quals(RelOptInfo *baserel, LakePlan *plan)
+{
 	ListCell   *cell;
 
 	foreach(cell, baserel->baserestrictinfo)
 	{
 		RestrictInfo *info = lfirst(cell);
-		Predicate  *predicate;
 
 		/* a gating node above the scan evaluates these */
 		if (info->pseudoconstant)
 			continue;
-		if (restriction_is_securely_promotable(info, (RelOptInfo *) baserel) &&
-			pushdown_qual(&scope, info->clause, &predicate) != PUSH_NO)
+		if (plan_is_pushable(baserel, info))
 			plan->pushed = lappend(plan->pushed, info);
 		else
 			plan->local = lappend(plan->local, info);
@@ -134,13 +142,13 @@ lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	time_travel_selector(rte, &plan->selector);
 	plan->selector_function = time_travel_function(rte);
 	plan->relation = open_relation(root, relid, plan->selector);
+	baserel->fdw_private = plan;
 	lake_frame_push(&frame, "planning a scan of", plan->relation->name);
 	classify_quals(baserel, plan);
 	plan->attnums = wanted_attnums(baserel, plan->local);
 	refuse_system_columns(plan);
 	cost_estimate_size(root, baserel, plan);
 	lake_frame_pop(&frame);
-	baserel->fdw_private = plan;
 }
 
 /*
@@ -158,8 +166,8 @@ lakeIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
  * A serial scan within a worker takes a pin of its own, which is the leader's
  * only if the snapshot alone decides.
  */
-static void
-set_parallel_safety(ForeignPath *path, const LakePlan *plan)
+void
+plan_set_parallel_safety(ForeignPath *path, const LakePlan *plan)
 {
 	path->path.parallel_safe = path->path.parent->consider_parallel &&
 		relation_pins_by_snapshot(plan->relation->relid);
@@ -199,9 +207,10 @@ lakeGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	path = compat_foreignscan_path(root, baserel, NULL, baserel->rows,
 								   startup, total, NIL,
 								   baserel->lateral_relids, NULL, NIL);
-	set_parallel_safety(path, baserel->fdw_private);
+	plan_set_parallel_safety(path, baserel->fdw_private);
 	add_path(baserel, &path->path);
 	add_parallel_path(root, baserel);
+	lookup_add_paths(root, baserel);
 }
 
 /* count(*) without DISTINCT, ORDER BY, FILTER */
@@ -267,7 +276,7 @@ add_count_path(PlannerInfo *root, RelOptInfo *input_rel,
 	path = compat_foreign_upper_path(root, output_rel, output_rel->reltarget,
 									 1, startup, total, NIL, NULL,
 									 list_make1(tlist));
-	set_parallel_safety(path, plan);
+	plan_set_parallel_safety(path, plan);
 	add_path(output_rel, &path->path);
 }
 
@@ -308,7 +317,8 @@ attnum_list(const LakePlan *plan)
  * so no row may be locked or updated at this level of the query.
  */
 static List *
-exact_attnums(const PlannerInfo *root, const LakePlan *plan, const List *tlist)
+exact_attnums(const PlannerInfo *root, const LakePlan *plan,
+			  const List *pushed, const List *tlist)
 {
 	CmdType		command = root->parse->commandType;
 	Bitmapset  *members = NULL;
@@ -316,7 +326,7 @@ exact_attnums(const PlannerInfo *root, const LakePlan *plan, const List *tlist)
 	ListCell   *cell;
 
 	if ((command != CMD_SELECT && command != CMD_INSERT) ||
-		root->rowMarks != NIL || plan->pushed != NIL)
+		root->rowMarks != NIL || pushed != NIL)
 		return NIL;
 	foreach(cell, tlist)
 	{
@@ -385,12 +395,15 @@ lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 
 		if (info->pseudoconstant)
 			continue;
-		if (list_member_ptr(plan->pushed, info))
+		/* in neither list: a join clause of a parameterised path */
+		if (list_member_ptr(plan->pushed, info) ||
+			(!list_member_ptr(plan->local, info) &&
+			 plan_is_pushable(rel, info)))
 			pushed = lappend(pushed, info->clause);
 		else
 			local = lappend(local, info->clause);
 	}
-	attnums = exact_attnums(root, plan, tlist);
+	attnums = exact_attnums(root, plan, pushed, tlist);
 	return make_scan(plan, tlist, local, rel->relid, pushed,
 					 attnums != NIL ? attnums : attnum_list(plan),
 					 attnums != NIL ? copyObject(tlist) : NIL, outer_plan);

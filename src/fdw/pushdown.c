@@ -197,14 +197,32 @@ match_operand(const PushScope *scope, Node *node, Operand *operand)
 	return true;
 }
 
+/* does the expression depend on the row? */
+static bool
+contains_column(Node *node, void *arg)
+{
+	const PushScope *scope = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varno == scope->varno &&
+			((Var *) node)->varlevelsup == 0;
+	if (IsA(node, PlaceHolderVar) &&
+		bms_is_member(scope->varno, ((PlaceHolderVar *) node)->phrels))
+		return true;
+	return expression_tree_walker(node, contains_column, arg);
+}
+
 /*
- * Can the expression be evaluated once, before the first row?
+ * Can the expression be evaluated once, before the first row?  Columns of other
+ * relations are parameters by then (see lookup.c).
  */
 static bool
-is_literal(Node *node)
+is_literal(const PushScope *scope, Node *node)
 {
-	return !contain_var_clause(node) && !contain_volatile_functions(node) &&
-		!contain_subplans(node);
+	return !contains_column(node, (void *) scope) &&
+		!contain_volatile_functions(node) && !contain_subplans(node);
 }
 
 bool
@@ -385,9 +403,9 @@ push_operator(const PushScope *scope, OpExpr *expr, bool negate,
 	bool		commuted = false;
 	PredicateOp op;
 
-	if (match_operand(scope, left, &operand) && is_literal(right))
+	if (match_operand(scope, left, &operand) && is_literal(scope, right))
 		op = comparison_op(expr->opno, operand.type_oid);
-	else if (match_operand(scope, right, &operand) && is_literal(left))
+	else if (match_operand(scope, right, &operand) && is_literal(scope, left))
 	{
 		op = commuted_op(comparison_op(expr->opno, operand.type_oid));
 		commuted = true;
@@ -474,7 +492,7 @@ push_array(const PushScope *scope, ScalarArrayOpExpr *expr, bool negate,
 	bool		has_null;
 
 	if (!match_operand(scope, linitial(expr->args), &operand) ||
-		!is_literal((Node *) array_expr) || !OidIsValid(element_type) ||
+		!is_literal(scope, (Node *) array_expr) || !OidIsValid(element_type) ||
 		!value_is_comparable(operand.field->type, element_type))
 		return PUSH_NO;
 	op = comparison_op(expr->opno, operand.type_oid);
@@ -620,7 +638,7 @@ push_condition(const PushScope *scope, Expr *expr, bool negate,
 	check_stack_depth();
 	if (IsA(expr, BoolExpr))
 		return push_bool_expr(scope, (BoolExpr *) expr, negate, result);
-	if (is_literal((Node *) expr))
+	if (is_literal(scope, (Node *) expr))
 		return push_literal(scope, expr, negate, result);
 	switch (nodeTag(expr))
 	{
