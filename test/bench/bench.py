@@ -2,7 +2,8 @@
 
     bench.py CACHE_DIRECTORY LAKE_DIRECTORY [part ...]
 
-Parts: q6 count project temp analyze planning metadata memory (all by default).
+Parts: q6 count project temp analyze parallel planning metadata memory (all by
+default).
 """
 
 import json
@@ -21,7 +22,7 @@ import psycopg2
 
 CACHE, LAKE = sys.argv[1:3]
 PARTS = sys.argv[3:] or ["q6", "count", "project", "temp", "analyze",
-                         "planning", "metadata", "memory"]
+                         "parallel", "planning", "metadata", "memory"]
 ROWS = int(os.environ.get("ROWS", "6000000"))
 RUNS = int(os.environ.get("RUNS", "7"))
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,9 +72,15 @@ def adopt():
         os.makedirs(directory)
         path = directory + "/li.parquet"
         shutil.copy(data_file(name), path)
-        table = catalog.create_table(
-            "b." + name, schema=pyarrow.parquet.read_schema(path))
-        table.add_files(["file://" + path])
+        schema = pyarrow.parquet.read_schema(path)
+        catalog.create_table("b." + name, schema=schema).add_files(
+            ["file://" + path])
+        if name == "snappy":
+            links = ["%s/%d.parquet" % (directory, i) for i in range(4)]
+            for link in links:
+                os.link(path, link)
+            catalog.create_table("b.four", schema=schema).add_files(
+                ["file://" + link for link in links])
 
 
 class Server:
@@ -187,6 +194,25 @@ def bench_analyze(server, _):
     a, heap = medians(lambda: server.run("ANALYZE lake.snappy")[0],
                       lambda: server.run("ANALYZE heap")[0])
     show("ANALYZE, 16 columns", a, "heap", heap, "<= 2000 ms")
+
+
+def bench_parallel(server, _):
+    """Wall time: the workers' CPU time is not the backend's."""
+    def wall(workers):
+        server.run("SET max_parallel_workers_per_gather = %d" % workers)
+        before = time.perf_counter()
+        rows = server.run(Q6 % "lake.four")[1]
+        took = (time.perf_counter() - before) * 1000
+        answers.append(rows)
+        return took
+
+    answers = []
+    serial, one = medians(lambda: wall(0), lambda: wall(1))
+    server.run("RESET max_parallel_workers_per_gather")
+    for rows in answers:
+        equal(rows, answers[0])
+    show("Q6, four files, 1 worker (wall)", one, "serial", serial,
+         "<= 0.62x")
 
 
 def table_metadata(location, snapshots):
