@@ -190,7 +190,7 @@ compare_snapshots(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-const IcebergSnapshotIndex *
+const		IcebergSnapshotIndex *
 iceberg_index_snapshots(LakeArena *arena, const LakeTable *table)
 {
 	IcebergSnapshotIndex *index = lake_alloc(arena, sizeof *index);
@@ -220,7 +220,7 @@ iceberg_index_snapshots(LakeArena *arena, const LakeTable *table)
 }
 
 const IcebergSnapshotInfo *
-iceberg_index_find(const IcebergSnapshotIndex *index, int64_t id)
+iceberg_index_find(const IcebergSnapshotIndex * index, int64_t id)
 {
 	IcebergSnapshotInfo wanted = {.id = id};
 
@@ -231,7 +231,7 @@ iceberg_index_find(const IcebergSnapshotIndex *index, int64_t id)
 }
 
 bool *
-iceberg_index_ancestors(LakeArena *arena, const IcebergSnapshotIndex *index,
+iceberg_index_ancestors(LakeArena *arena, const IcebergSnapshotIndex * index,
 						int64_t head)
 {
 	bool	   *marks = lake_alloc_array(arena, index->count + 1,
