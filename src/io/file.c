@@ -51,7 +51,7 @@ lake_file_open(LakeStore *store, LakeArena *arena, const char *location,
 
 static bool
 inspect_by_opening(LakeStore *store, LakeArena *arena, const char *path,
-				   LakeFileStatus * status)
+				   LakeFileStatus *status)
 {
 	LakeArena  *scratch = lake_arena_create(arena, "inspected file");
 	const LakeFile *file = store->ops->open(store, scratch, path);
@@ -68,7 +68,7 @@ inspect_by_opening(LakeStore *store, LakeArena *arena, const char *path,
 
 void
 lake_file_inspect(LakeStore *store, LakeArena *arena, const char *location,
-				  const char *what, LakeFileStatus * status)
+				  const char *what, LakeFileStatus *status)
 {
 	PathCandidates candidates;
 
@@ -87,7 +87,7 @@ lake_file_inspect(LakeStore *store, LakeArena *arena, const char *location,
 
 void *
 lake_file_recall(LakeStore *store, LakeArena *holder, const char *location,
-				 const char *what, LakeFileStatus * status)
+				 const char *what, LakeFileStatus *status)
 {
 	void	   *value;
 
@@ -102,7 +102,7 @@ lake_file_recall(LakeStore *store, LakeArena *holder, const char *location,
 
 void
 lake_file_keep(LakeStore *store, LakeArena *holder, const char *what,
-			   const LakeFileStatus * status, LakeArena *entry, void *value)
+			   const LakeFileStatus *status, LakeArena *entry, void *value)
 {
 	if (store->cache == NULL)
 		lake_arena_adopt(holder, entry);

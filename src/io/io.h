@@ -88,7 +88,7 @@ typedef struct LakeFileStatus
 {
 	const char *path;			/* where it was really found; in arena */
 	uint64_t	version;		/* see LakeFile */
-}			LakeFileStatus;
+} LakeFileStatus;
 
 /*
  * What a store must offer.  Local files implement it now, object stores later.
@@ -111,7 +111,7 @@ typedef struct LakeStoreOps
 	 * nothing that is cheaper than to open the file.
 	 */
 	bool		(*inspect) (LakeStore *store, LakeArena *arena,
-							const char *path, LakeFileStatus * status);
+							const char *path, LakeFileStatus *status);
 } LakeStoreOps;
 
 struct LakeStore
@@ -149,7 +149,7 @@ extern LakeFile *lake_file_open(LakeStore *store, LakeArena *arena,
 /* as lake_file_open, for who may not have to read the file */
 extern void lake_file_inspect(LakeStore *store, LakeArena *arena,
 							  const char *location, const char *what,
-							  LakeFileStatus * status);
+							  LakeFileStatus *status);
 
 /*
  * What was parsed from a file before, held for holder.  what names file and
@@ -162,14 +162,14 @@ extern void lake_file_inspect(LakeStore *store, LakeArena *arena,
  */
 extern void *lake_file_recall(LakeStore *store, LakeArena *holder,
 							  const char *location, const char *what,
-							  LakeFileStatus * status);
+							  LakeFileStatus *status);
 
 /*
  * Hands the arena of a complete value to the store's cache, and holds it for
  * holder; to holder alone if the store has no cache.
  */
 extern void lake_file_keep(LakeStore *store, LakeArena *holder,
-						   const char *what, const LakeFileStatus * status,
+						   const char *what, const LakeFileStatus *status,
 						   LakeArena *entry, void *value);
 extern void lake_file_read(LakeFile *file, uint64_t offset, size_t len,
 						   void *dst);

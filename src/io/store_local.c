@@ -30,6 +30,13 @@
 #define MAX_ENTRIES		1000000
 #define PROC_PATH_SIZE	64
 
+/* where a directory really is */
+typedef struct KnownDirectory
+{
+	char		path[PATH_MAX];
+	char		real[PATH_MAX];
+} KnownDirectory;
+
 typedef struct LocalStore
 {
 	LakeStore	store;
@@ -37,6 +44,7 @@ typedef struct LocalStore
 	/* real paths of rules->allowed, NULL where absent; NULL = not yet known */
 	char	  **roots;
 	int			root_count;
+	KnownDirectory *inspected;	/* the newest one; NULL: none */
 } LocalStore;
 
 typedef struct LocalFile
@@ -137,6 +145,16 @@ format_proc_path(char out[PROC_PATH_SIZE], int fd)
 	snprintf(out, PROC_PATH_SIZE, "/proc/self/fd/%d", fd);
 }
 
+static bool
+is_allowed_place(LocalStore *local, const char *real)
+{
+	if (local->roots != NULL && is_below_root(local, real))
+		return true;
+	/* a prefix may have appeared, or its link changed, since the last look */
+	find_roots(local);
+	return is_below_root(local, real);
+}
+
 /* real gets where path_fd is; throws DENIED unless that is below a root */
 static void
 check_real_path(LocalStore *local, LakeArena *arena, int path_fd,
@@ -153,11 +171,7 @@ check_real_path(LocalStore *local, LakeArena *arena, int path_fd,
 		lake_throw(LAKE_ERROR_DENIED,
 				   "the real path of \"%s\" is too long", path);
 	real[len] = '\0';
-	if (local->roots != NULL && is_below_root(local, real))
-		return;
-	/* a prefix may have appeared, or its link changed, since the last look */
-	find_roots(local);
-	if (!is_below_root(local, real))
+	if (!is_allowed_place(local, real))
 		lake_throw(LAKE_ERROR_DENIED,
 				   "\"%s\" leads to \"%s\", outside the allowed directories: %s",
 				   path, real, path_rules_describe(arena, local->store.rules));
@@ -247,15 +261,11 @@ local_open(LakeStore *store, LakeArena *arena, const char *path)
 	return &file->file;
 }
 
-/*
- * The descriptor of the path is enough to tell where it leads and which file is
- * there: half of what opening costs.
- */
+/* follows a file's path as opening it would, but does not open it */
 static bool
-local_inspect(LakeStore *store, LakeArena *arena, const char *path,
-			  LakeFileStatus * status)
+inspect_link(LocalStore *local, LakeArena *arena, const char *path,
+			 LakeFileStatus *status)
 {
-	LocalStore *local = (LocalStore *) store;
 	Handle	   *handle = create_handle(arena);
 	char		real[PATH_MAX];
 	struct stat found;
@@ -264,6 +274,57 @@ local_inspect(LakeStore *store, LakeArena *arena, const char *path,
 		return false;
 	close_handle(handle);
 	status->path = lake_strdup(arena, real);
+	status->version = file_version(&found);
+	return true;
+}
+
+/*
+ * Where the directory really is that the first len bytes of path name; NULL
+ * when it is not there, or not where files may be read.
+ */
+static const char *
+inspect_directory(LocalStore *local, const char *path, size_t len)
+{
+	KnownDirectory *known = local->inspected;
+
+	if (known == NULL)
+		known = lake_alloc(local->arena, sizeof *known);
+	else if (strncmp(known->path, path, len) == 0 && known->path[len] == '\0')
+		return known->real;
+	local->inspected = known;
+	memcpy(known->path, path, len);
+	known->path[len] = '\0';
+	if (realpath(known->path, known->real) != NULL &&
+		is_allowed_place(local, known->real))
+		return known->real;
+	known->path[0] = '\0';
+	return NULL;
+}
+
+/*
+ * Manifests are inspected by the hundred, and most are plain files of one
+ * directory.  Where that really is needs one check; then one call tells which
+ * file is there, and that it is no link to somewhere else.  Should the
+ * directory be exchanged meanwhile, the path that is told is still one that may
+ * be read.
+ */
+static bool
+local_inspect(LakeStore *store, LakeArena *arena, const char *path,
+			  LakeFileStatus *status)
+{
+	LocalStore *local = (LocalStore *) store;
+	const char *slash = strrchr(path, '/');
+	const char *directory;
+	struct stat found;
+
+	/* a map may have made it too long, which opening will say */
+	directory = slash == NULL || slash == path || strlen(path) >= PATH_MAX ?
+		NULL : inspect_directory(local, path, (size_t) (slash - path));
+	if (directory == NULL || lstat(path, &found) < 0 ||
+		!S_ISREG(found.st_mode))
+		return inspect_link(local, arena, path, status);
+	store->requests++;
+	status->path = lake_printf(arena, "%s%s", directory, slash);
 	status->version = file_version(&found);
 	return true;
 }

@@ -42,7 +42,7 @@ memory_store_open(LakeStore *store, LakeArena *arena, const char *path)
 /* counts nothing: only what is read is opened */
 static inline bool
 memory_store_inspect(LakeStore *store, LakeArena *arena, const char *path,
-					 LakeFileStatus * status)
+					 LakeFileStatus *status)
 {
 	MemoryStore *memory = (MemoryStore *) store;
 

@@ -257,6 +257,59 @@ inspecting_tells_what_opening_does(LakeArena *arena)
 								   &status));
 }
 
+/* the directory is known by then, but not what its entries have become */
+static void
+each_file_is_inspected_anew(LakeArena *arena)
+{
+	Scratch    *s = scratch(arena);
+	char	   *one = write_file(arena, s, "lake/1", "one");
+	char	   *two = write_file(arena, s, "lake/2", "two");
+	char	   *three = write_file(arena, s, "lake/3", "three");
+	uint64_t	version;
+	LakeFileStatus status;
+
+	lake_file_inspect(s->store, arena, one, "data file", &status);
+	version = status.version;
+	lake_file_inspect(s->store, arena, two, "data file", &status);
+	CHECK_STRING(status.path, two);
+	CHECK(status.version != version);
+	if (unlink(two) != 0 || unlink(three) != 0)
+		abort();
+	make_link(arena, s, "/etc/passwd", "lake/2");
+	CHECK_THROWS(LAKE_ERROR_DENIED, "/etc/passwd",
+				 lake_file_inspect(s->store, arena, two, "data file",
+								   &status));
+	CHECK_THROWS(LAKE_ERROR_MISSING, "",
+				 lake_file_inspect(s->store, arena, three, "data file",
+								   &status));
+}
+
+static void
+a_linked_directory_is_inspected_where_it_leads(LakeArena *arena)
+{
+	Scratch    *s = scratch(arena);
+	char	   *inside = make_dir(arena, s, "lake/d");
+	char	   *outside = make_dir(arena, s, "outside");
+	char	   *file = write_file(arena, s, "lake/d/f", "one");
+	LakeFileStatus status;
+
+	write_file(arena, s, "outside/f", "two");
+	make_link(arena, s, file, "outside/back");
+	make_link(arena, s, inside, "lake/in");
+	make_link(arena, s, outside, "lake/out");
+	lake_file_inspect(s->store, arena, at(arena, s, "lake/in/f"), "data file",
+					  &status);
+	CHECK_STRING(status.path, file);
+	CHECK_THROWS(LAKE_ERROR_DENIED, "outside the allowed",
+				 lake_file_inspect(s->store, arena,
+								   at(arena, s, "lake/out/f"), "data file",
+								   &status));
+	/* opening would follow this one */
+	lake_file_inspect(s->store, arena, at(arena, s, "lake/out/back"),
+					  "data file", &status);
+	CHECK_STRING(status.path, file);
+}
+
 /* 1: found in the cache, 2: parsed; -1: refused */
 static int
 recall(LakeArena *arena, Scratch *s, const char *path)
@@ -631,6 +684,8 @@ static const UnitTest tests[] = {
 	UNIT(an_empty_file_reads_as_no_bytes),
 	UNIT(a_replaced_file_has_another_version),
 	UNIT(inspecting_tells_what_opening_does),
+	UNIT(each_file_is_inspected_anew),
+	UNIT(a_linked_directory_is_inspected_where_it_leads),
 	UNIT(what_was_parsed_is_recalled_until_the_file_is_replaced),
 	UNIT(a_cached_file_is_denied_as_any_other),
 	UNIT(a_link_out_of_the_lake_is_denied),
