@@ -36,6 +36,16 @@ buffer_reserve(LakeBuffer *buffer, size_t size)
 }
 
 void
+buffer_trim(LakeBuffer *buffer)
+{
+	if (buffer->len == 0 || buffer->len == buffer->capacity)
+		return;
+	buffer->data = lake_realloc(buffer->arena, buffer->data, buffer->capacity,
+								buffer->len);
+	buffer->capacity = buffer->len;
+}
+
+void
 buffer_append(LakeBuffer *buffer, const void *data, size_t size)
 {
 	if (size == 0)

@@ -21,6 +21,9 @@ extern void buffer_init(LakeBuffer *buffer, LakeArena *arena);
 
 /* room for size more bytes after len */
 extern void buffer_reserve(LakeBuffer *buffer, size_t size);
+
+/* gives back what was reserved and is not used */
+extern void buffer_trim(LakeBuffer *buffer);
 extern void buffer_append(LakeBuffer *buffer, const void *data, size_t size);
 extern void buffer_append_byte(LakeBuffer *buffer, uint8_t byte);
 extern void buffer_append_text(LakeBuffer *buffer, const char *text);

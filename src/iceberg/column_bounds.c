@@ -38,18 +38,16 @@ typedef struct BoundsScan
 /* ---- reading bounds ---- */
 
 static void
-add_entry(const BoundsScan *scan, ManifestReader *reader,
-		  const ManifestEntry *entry)
+add_column(const ManifestContents *contents, const BoundsColumn *column,
+		   ColumnSummary *summary)
 {
-	for (int i = 0; i < scan->count; i++)
-	{
-		LakeBounds	bounds;
-		bool		is_known;
+	const PackedBounds *packed = manifest_contents_bounds(contents, column);
+	LakeBounds	bounds;
 
-		is_known = manifest_reader_bounds(reader, scan->columns[i].field_id,
-										  scan->columns[i].type, &bounds);
-		column_summary_add(scan->summaries[i], entry->record_count,
-						   is_known ? &bounds : NULL);
+	for (size_t i = 0; i < contents->file_count; i++)
+	{
+		packed_bounds_get(packed, i, &bounds);
+		column_summary_add(summary, contents->files[i].record_count, &bounds);
 	}
 }
 
@@ -57,18 +55,18 @@ static void
 add_manifest(const BoundsScan *scan, const ManifestFile *manifest)
 {
 	LakeArena  *arena = lake_arena_create(scan->arena, "manifest");
-	ManifestReader *reader;
-	ManifestEntry entry;
+	const ManifestContents *contents;
+	const LakePartitionSpec *spec;
 	LakeFrame	frame;
 
 	lake_frame_push(&frame, "reading manifest", manifest->path);
-	reader = manifest_reader_open(arena, arena, scan->table, scan->store,
-								  manifest, scan->columns, scan->count);
-	while (manifest_reader_next(reader, &entry))
+	contents = manifest_contents_get(arena, arena, scan->table, scan->store,
+									 manifest, scan->columns, scan->count,
+									 &spec);
+	for (int i = 0; i < scan->count; i++)
 	{
 		lake_check_interrupts();
-		if (entry.content == CONTENT_DATA)
-			add_entry(scan, reader, &entry);
+		add_column(contents, &scan->columns[i], scan->summaries[i]);
 	}
 	lake_frame_pop(&frame);
 	lake_arena_destroy(arena);

@@ -331,6 +331,12 @@ delete_index_add(DeleteIndex *index, const ManifestEntry *manifest_entry,
 		add_positions(index, manifest_entry, partition, entry);
 }
 
+bool
+delete_index_is_empty(const DeleteIndex *index)
+{
+	return index->count == 0;
+}
+
 /* ---- attaching ---- */
 
 /* counts a delete file that applies, once; refuses one that cannot be read */
@@ -514,8 +520,6 @@ delete_index_attach(DeleteIndex *index, ScanTask *task, Partition *partition,
 	LakeBytes	key;
 	PathDeletes *deletes;
 
-	if (index->count == 0)
-		return;
 	path = location_comparable(index->scratch, task->path);
 	key.data = (const uint8_t *) path;
 	key.len = strlen(path);

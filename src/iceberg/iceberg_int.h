@@ -118,6 +118,53 @@ extern void *bytes_map_find(const BytesMap *map, LakeBytes key);
 /* adds a key that is absent */
 extern void bytes_map_add(BytesMap *map, LakeBytes key, void *value);
 
+/* ---- bytes_pool.c ---- */
+
+typedef struct BytesPool
+{
+	LakeArena  *arena;
+	uint8_t    *next;			/* in the newest piece */
+	size_t		left;
+} BytesPool;
+
+extern void bytes_pool_init(BytesPool *pool, LakeArena *arena);
+
+/* a copy in the pool's arena, with a NUL behind it */
+extern LakeBytes bytes_pool_copy(BytesPool *pool, LakeBytes bytes);
+
+/* ---- packed_bounds.c: one column's bounds in the files of a manifest ---- */
+
+typedef struct PackedBounds PackedBounds;
+
+/* files of a block, one bit each */
+#define PACKED_BLOCK 64
+
+/* of a scalar type, which is copied */
+extern PackedBounds *packed_bounds_create(LakeArena *arena, int32_t field_id,
+										  const LakeType *type);
+
+/* the next file's, of the type; bytes are copied */
+extern void packed_bounds_add(PackedBounds *packed, const LakeBounds *bounds);
+
+/* after the last file: merges them by blocks */
+extern void packed_bounds_finish(PackedBounds *packed);
+
+/* a file's, for estimates: counts are rounded */
+extern void packed_bounds_get(const PackedBounds *packed, size_t i,
+							  LakeBounds *bounds);
+extern bool packed_bounds_is_of(const PackedBounds *packed, int32_t field_id,
+								const LakeType *type);
+
+/*
+ * Which of a block's files may match the (normalised) predicate, as
+ * predicate_may_match() would say of each.  files: those to look at; nothing is
+ * known of columns that are not among the given ones.
+ */
+extern uint64_t packed_bounds_match(const Predicate *predicate,
+									const PackedBounds *const *columns,
+									int column_count, size_t block,
+									uint64_t files);
+
 /* ---- avro_field.c: fields of Avro records, checked ---- */
 
 /*
@@ -246,6 +293,73 @@ extern bool manifest_reader_bounds(void *arg, int32_t field_id,
 extern void bounds_set(LakeBounds *bounds, const LakeType *type,
 					   LakeBytes lower, LakeBytes upper);
 
+/* bounds of a column that has that value only */
+extern void bounds_set_value(LakeBounds *bounds, const LakeType *type,
+							 const LakeValue *value);
+
+/* ---- manifest_contents.c: what planning needs of a whole manifest ---- */
+
+/* a partition tuple that occurs in a manifest */
+typedef struct ManifestTuple
+{
+	uint32_t	index;			/* among the manifest's tuples */
+	LakeBytes	key;			/* see manifest_reader_partition_key */
+	const LakeValue *values;
+} ManifestTuple;
+
+typedef struct ManifestDataFile
+{
+	const char *path;
+	const char *format;			/* NULL: Parquet */
+	/* as in ManifestEntry */
+	int64_t		record_count;
+	int64_t		size;
+	int64_t		sequence_number;
+	int64_t		first_row_id;
+	const ManifestTuple *tuple;
+} ManifestDataFile;
+
+typedef struct ManifestDeleteFile
+{
+	ManifestEntry entry;
+	const ManifestTuple *tuple;
+} ManifestDeleteFile;
+
+/* live entries; shared, and unchanged but for bounds that are added */
+typedef struct ManifestContents
+{
+	LakeArena  *arena;			/* owns all of it */
+	ManifestFile listed;		/* what the entries inherited */
+	LakePartitionSpec spec;		/* a copy, for comparison */
+	size_t		file_count;
+	const ManifestDataFile *files;
+	size_t		delete_count;	/* entries that are deletes */
+	const ManifestDeleteFile *deletes;
+	size_t		tuple_count;
+	/* the data files' values of the spec's fields of known types */
+	int			tuple_bounds_count;
+	const PackedBounds **tuple_bounds;
+	struct ManifestColumn *columns; /* bounds of columns, so far */
+} ManifestContents;
+
+/*
+ * The manifest's contents, parsed now or before, held for holder; its spec as
+ * manifest_reader_open finds it.  They have the bounds of the columns given.
+ */
+extern const ManifestContents *manifest_contents_get(LakeArena *holder,
+													 LakeArena *spec_arena,
+													 const LakeTable *table,
+													 LakeStore *store,
+													 const ManifestFile *manifest,
+													 const BoundsColumn *columns,
+													 int column_count,
+													 const LakePartitionSpec **spec);
+
+/* of a column that the contents were asked for with */
+extern const PackedBounds *manifest_contents_bounds(
+													const ManifestContents *contents,
+													const BoundsColumn *column);
+
 /* ---- column_bounds.c ---- */
 
 /* LakeFormat.estimate */
@@ -267,14 +381,12 @@ typedef struct DeleteList
 	size_t		counted_from;	/* entries from here on are in its numbers */
 } DeleteList;
 
-/* a partition: a spec and a tuple that occurs in it */
+/* a partition that has deletes, or is asked for them */
 typedef struct Partition
 {
 	const LakePartitionSpec *spec;
 	LakeBytes	key;			/* see manifest_reader_partition_key */
-	const LakeValue *values;
 	bool		may_match;		/* the predicate's projection */
-	bool		is_planned;		/* values are the plan's */
 	DeleteList	position_deletes;
 	DeleteList	equality_deletes;	/* unless they are global */
 } Partition;
@@ -289,6 +401,7 @@ extern DeleteIndex *delete_index_create(LakeArena *arena, LakeArena *scratch);
 extern void delete_list_init(DeleteList *list, LakeArena *scratch);
 extern void delete_index_add(DeleteIndex *index, const ManifestEntry *entry,
 							 Partition *partition);
+extern bool delete_index_is_empty(const DeleteIndex *index);
 
 /*
  * When all deletes are in: sets task's, and counts them in plan.  A task's

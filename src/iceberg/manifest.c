@@ -381,6 +381,21 @@ bounds_set(LakeBounds *bounds, const LakeType *type, LakeBytes lower,
 	}
 }
 
+void
+bounds_set_value(LakeBounds *bounds, const LakeType *type,
+				 const LakeValue *value)
+{
+	bool		is_number = !value->is_null && !is_nan(type, value);
+
+	bounds->value_count = 1;
+	bounds->null_count = value->is_null;
+	bounds->nan_count = !value->is_null && !is_number;
+	bounds->has_lower = is_number;
+	bounds->has_upper = is_number;
+	bounds->lower = *value;
+	bounds->upper = *value;
+}
+
 static int64_t
 column_count(const ManifestReader *reader, const ColumnSlots *column,
 			 StatisticsMap map)

@@ -187,11 +187,20 @@ read_entry(const ListReader *list, const AvroSlot *slots,
 	read_summaries(list, &slots[list->summaries_slot], manifest);
 }
 
-static const ManifestFile *
-read_list(LakeArena *arena, LakeStore *store, const char *path,
-		  size_t *count)
+static const char what[] = "manifest list";
+
+/* what the cache has of a list */
+typedef struct ManifestList
 {
-	LakeArena  *scratch = lake_arena_create(arena, "manifest list");
+	size_t		count;
+	const ManifestFile *manifests;
+} ManifestList;
+
+static ManifestList *
+parse_list(LakeArena *arena, LakeArena *scratch, LakeStore *store,
+		   const char *path)
+{
+	ManifestList *result = lake_alloc(arena, sizeof *result);
 	ListReader	list;
 	LakeBuffer	manifests;
 	const AvroSlot *slots;
@@ -200,14 +209,13 @@ read_list(LakeArena *arena, LakeStore *store, const char *path,
 	lake_frame_push(&frame, "reading manifest list", path);
 	buffer_init(&manifests, arena);
 	list.arena = arena;
-	list.reader = avro_field_open(scratch, store, path, "manifest list");
+	list.reader = avro_field_open(scratch, store, path, what);
 	project(&list);
-	for (*count = 0; (slots = avro_reader_next(list.reader)) != NULL;
-		 (*count)++)
+	for (; (slots = avro_reader_next(list.reader)) != NULL; result->count++)
 	{
 		ManifestFile manifest;
 
-		if (*count == ICEBERG_MAX_MANIFEST_LIST_ENTRIES)
+		if (result->count == ICEBERG_MAX_MANIFEST_LIST_ENTRIES)
 			lake_throw(LAKE_ERROR_LIMIT,
 					   "manifest list has more than %d entries",
 					   ICEBERG_MAX_MANIFEST_LIST_ENTRIES);
@@ -216,8 +224,29 @@ read_list(LakeArena *arena, LakeStore *store, const char *path,
 		buffer_append(&manifests, &manifest, sizeof manifest);
 	}
 	lake_frame_pop(&frame);
-	lake_arena_destroy(scratch);
-	return (const ManifestFile *) (const void *) manifests.data;
+	buffer_trim(&manifests);
+	result->manifests = (const void *) manifests.data;
+	return result;
+}
+
+static const ManifestFile *
+read_list(LakeArena *arena, LakeStore *store, const char *path,
+		  size_t *count)
+{
+	LakeFileStatus status;
+	ManifestList *list = lake_file_recall(store, arena, path, what, &status);
+
+	if (list == NULL)
+	{
+		LakeArena  *scratch = lake_arena_create(arena, "manifest list reading");
+		LakeArena  *entry = lake_arena_create(arena, "manifest list");
+
+		list = parse_list(entry, scratch, store, path);
+		lake_arena_destroy(scratch);
+		lake_file_keep(store, arena, what, &status, entry, list);
+	}
+	*count = list->count;
+	return list->manifests;
 }
 
 /* v1 without a list: the manifests' headers say the rest */

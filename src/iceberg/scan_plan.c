@@ -10,8 +10,6 @@
  */
 #include "iceberg/iceberg_int.h"
 
-#include <math.h>
-
 /* a spec and the predicate's projection on it */
 typedef struct Projection
 {
@@ -29,11 +27,14 @@ typedef struct Planner
 	LakeBuffer	columns;		/* of BoundsColumn, the predicate's */
 	LakeBuffer	projections;	/* of Projection */
 	BytesMap	partitions;		/* key -> Partition */
-	LakeBuffer	key;			/* of the newest entry's partition */
-	Partition  *last_partition; /* of the entry before */
+	/* of the manifest at hand */
+	LakeArena  *manifest_arena; /* holds its contents; NULL: the plan took it */
+	const LakePartitionSpec *spec;
+	LakeBuffer	copies;			/* of const ManifestTuple *, by index; NULL:
+								 * not copied yet */
 	DeleteIndex *deletes;
 	LakeBuffer	tasks;			/* of ScanTask, in arena */
-	LakeBuffer	task_partitions;	/* of Partition *, one a task */
+	LakeBuffer	task_tuples;	/* of const ManifestTuple *, one a task */
 	ScanPlan   *plan;
 } Planner;
 
@@ -147,160 +148,282 @@ manifest_may_match(Planner *planner, const ManifestFile *manifest)
 /* ---- partitions ---- */
 
 static bool
+has_bytes(const LakeType *type)
+{
+	return type->kind == LAKE_STRING || type->kind == LAKE_BINARY ||
+		type->kind == LAKE_FIXED || type->kind == LAKE_UUID;
+}
+
+/* a tuple of contents that the plan does not hold; values in the plan's arena */
+static const ManifestTuple *
+copy_tuple(Planner *planner, const ManifestTuple *tuple)
+{
+	const LakePartitionSpec *spec = planner->spec;
+	ManifestTuple *copy = lake_alloc(planner->scratch, sizeof *copy);
+	LakeValue  *values = lake_alloc_array(planner->arena,
+										  (size_t) spec->field_count,
+										  sizeof *values);
+
+	copy->key.len = tuple->key.len;
+	copy->key.data = (const uint8_t *)
+		lake_strndup(planner->scratch, (const char *) tuple->key.data,
+					 tuple->key.len);
+	for (int i = 0; i < spec->field_count; i++)
+	{
+		values[i] = tuple->values[i];
+		if (!values[i].is_null && has_bytes(spec->fields[i].result_type))
+			values[i].bytes.data = (const uint8_t *)
+				lake_strndup(planner->arena,
+							 (const char *) values[i].bytes.data,
+							 values[i].bytes.len);
+	}
+	copy->values = values;
+	return copy;
+}
+
+/* copies each tuple of the manifest at hand once */
+static const ManifestTuple *
+planned_tuple(Planner *planner, const ManifestTuple *tuple)
+{
+	const ManifestTuple **copies =
+		(const ManifestTuple **) (void *) planner->copies.data;
+
+	if (copies[tuple->index] == NULL)
+		copies[tuple->index] = copy_tuple(planner, tuple);
+	return copies[tuple->index];
+}
+
+/* what a tuple's bounds are told from */
+typedef struct TupleLookup
+{
+	const LakePartitionSpec *spec;
+	const ManifestTuple *tuple;
+} TupleLookup;
+
+static bool
 tuple_bounds(void *arg, int32_t field_id, const LakeType *type,
 			 LakeBounds *bounds)
 {
-	const Partition *partition = arg;
-	int			i = find_field(partition->spec, field_id, type);
-	const LakeValue *value;
-	bool		is_nan;
+	const TupleLookup *lookup = arg;
+	int			i = find_field(lookup->spec, field_id, type);
 
 	if (i < 0)
 		return false;
-	value = &partition->values[i];
-	is_nan = !value->is_null && is_float(type) && isnan(value->d);
-	bounds->value_count = 1;
-	bounds->null_count = value->is_null;
-	bounds->nan_count = is_nan;
-	bounds->has_lower = !value->is_null && !is_nan;
-	bounds->has_upper = bounds->has_lower;
-	bounds->lower = *value;
-	bounds->upper = *value;
+	bounds_set_value(bounds, type, &lookup->tuple->values[i]);
 	return true;
 }
 
-/* the partition of the reader's current entry */
+/* partitions are a matter of deletes: data files alone do not need them */
 static Partition *
-find_partition(Planner *planner, const ManifestReader *reader)
+find_partition(Planner *planner, const LakePartitionSpec *spec,
+			   const ManifestTuple *tuple)
 {
-	LakeBuffer *buffer = &planner->key;
-	LakeBytes	key;
-	Partition  *partition;
+	Partition  *partition = bytes_map_find(&planner->partitions, tuple->key);
+	TupleLookup lookup = {spec, tuple};
 	const Predicate *projected;
 
-	buffer->len = 0;
-	manifest_reader_partition_key(reader, buffer);
-	key.data = buffer->data;
-	key.len = buffer->len;
-	/* manifests are mostly written in order of partitions */
-	if (planner->last_partition != NULL &&
-		planner->last_partition->key.len == key.len &&
-		memcmp(planner->last_partition->key.data, key.data, key.len) == 0)
-		return planner->last_partition;
-
-	partition = bytes_map_find(&planner->partitions, key);
-	if (partition == NULL)
-	{
-		partition = lake_alloc(planner->scratch, sizeof *partition);
-		partition->key.data = (const uint8_t *)
-			lake_strndup(planner->scratch, (const char *) key.data, key.len);
-		partition->key.len = key.len;
-		partition->spec = manifest_reader_spec(reader);
-		partition->values = manifest_reader_partition(reader,
-													  planner->scratch);
-		delete_list_init(&partition->position_deletes, planner->scratch);
-		delete_list_init(&partition->equality_deletes, planner->scratch);
-		projected = project(planner, partition->spec);
-		partition->may_match = projected == NULL ||
-			predicate_may_match(projected, tuple_bounds, partition);
-		bytes_map_add(&planner->partitions, partition->key, partition);
-	}
-	planner->last_partition = partition;
+	if (partition != NULL)
+		return partition;
+	partition = lake_alloc(planner->scratch, sizeof *partition);
+	partition->key.data = (const uint8_t *)
+		lake_strndup(planner->scratch, (const char *) tuple->key.data,
+					 tuple->key.len);
+	partition->key.len = tuple->key.len;
+	partition->spec = spec;
+	delete_list_init(&partition->position_deletes, planner->scratch);
+	delete_list_init(&partition->equality_deletes, planner->scratch);
+	projected = project(planner, spec);
+	partition->may_match = projected == NULL ||
+		predicate_may_match(projected, tuple_bounds, &lookup);
+	bytes_map_add(&planner->partitions, partition->key, partition);
 	return partition;
 }
 
-/* ---- entries ---- */
+/* ---- data files ---- */
 
-static bool
-entry_may_match(Planner *planner, ManifestReader *reader,
-				const ManifestEntry *entry)
+/* files of a manifest that may match, one bit each */
+typedef struct Survivors
 {
-	if (planner->predicate == NULL)
-		return true;
-	return entry->record_count != 0 &&
-		predicate_may_match(planner->predicate, manifest_reader_bounds,
-							reader);
+	size_t		count;
+	uint64_t   *blocks;
+} Survivors;
+
+static uint64_t
+files_without_rows(const ManifestDataFile *files, uint64_t among)
+{
+	uint64_t	empty = 0;
+
+	for (; among != 0; among &= among - 1)
+	{
+		int			bit = __builtin_ctzll(among);
+
+		if (files[bit].record_count == 0)
+			empty |= UINT64_C(1) << bit;
+	}
+	return empty;
 }
 
 static void
-add_task(Planner *planner, const ManifestReader *reader,
-		 const ManifestEntry *entry, Partition *partition)
+prune_files(Planner *planner, const ManifestContents *contents,
+			Survivors *survivors)
 {
+	const BoundsColumn *columns = (const void *) planner->columns.data;
+	int			column_count =
+		(int) (planner->columns.len / sizeof *columns);
+	const PackedBounds **bounds = lake_alloc_array(planner->manifest_arena,
+												   (size_t) column_count,
+												   sizeof *bounds);
+	const Predicate *projected = project(planner, planner->spec);
+	ScanPlan   *plan = planner->plan;
+
+	for (int i = 0; i < column_count; i++)
+		bounds[i] = manifest_contents_bounds(contents, &columns[i]);
+	for (size_t first = 0; first < contents->file_count; first += PACKED_BLOCK)
+	{
+		size_t		block = first / PACKED_BLOCK;
+		size_t		left = contents->file_count - first;
+		uint64_t	files = UINT64_MAX;
+		int			counts[3];
+
+		lake_check_interrupts();
+		if (left < PACKED_BLOCK)
+			files = (UINT64_C(1) << left) - 1;
+		counts[0] = __builtin_popcountll(files);
+		if (projected != NULL)
+			files = packed_bounds_match(projected, contents->tuple_bounds,
+										contents->tuple_bounds_count, block,
+										files);
+		counts[1] = __builtin_popcountll(files);
+		if (planner->predicate != NULL)
+		{
+			files = packed_bounds_match(planner->predicate, bounds,
+										column_count, block, files);
+			files &= ~files_without_rows(&contents->files[first], files);
+		}
+		counts[2] = __builtin_popcountll(files);
+		plan->files_total += counts[0];
+		plan->files_skipped_by_partition += counts[0] - counts[1];
+		plan->files_skipped_by_bounds += counts[1] - counts[2];
+		survivors->blocks[block] = files;
+		survivors->count += (size_t) counts[2];
+	}
+}
+
+static void
+add_task(Planner *planner, const ManifestDataFile *file, bool is_shared)
+{
+	const ManifestTuple *tuple = is_shared ? file->tuple :
+		planned_tuple(planner, file->tuple);
 	ScanTask	task;
 
 	if (planner->tasks.len / sizeof task == ICEBERG_MAX_PLANNED_FILES)
 		lake_throw(LAKE_ERROR_LIMIT,
 				   "the scan has more than %d data files",
 				   ICEBERG_MAX_PLANNED_FILES);
-	if (!avro_field_is_word(entry->format, "parquet"))
+	if (file->format != NULL)
 		lake_throw(LAKE_ERROR_UNSUPPORTED,
-				   "data file \"%.*s\" has the format %.*s, which is not "
-				   "supported", (int) entry->path.len,
-				   (const char *) entry->path.data, (int) entry->format.len,
-				   (const char *) entry->format.data);
-	/* tuples of partitions without tasks end with planning */
-	if (!partition->is_planned)
-	{
-		partition->values = manifest_reader_partition(reader, planner->arena);
-		partition->is_planned = true;
-	}
+				   "data file \"%s\" has the format %s, which is not "
+				   "supported", file->path, file->format);
 	memset(&task, 0, sizeof task);
-	task.path = lake_strndup(planner->arena, (const char *) entry->path.data,
-							 entry->path.len);
-	task.record_count = entry->record_count;
-	task.size = entry->size;
-	task.spec = partition->spec;
-	task.partition = partition->values;
-	task.sequence_number = entry->sequence_number;
-	task.first_row_id = entry->first_row_id;
+	task.path = is_shared ? file->path :
+		lake_strdup(planner->arena, file->path);
+	task.record_count = file->record_count;
+	task.size = file->size;
+	task.spec = planner->spec;
+	task.partition = tuple->values;
+	task.sequence_number = file->sequence_number;
+	task.first_row_id = file->first_row_id;
 	buffer_append(&planner->tasks, &task, sizeof task);
-	buffer_append(&planner->task_partitions, &partition, sizeof partition);
+	buffer_append(&planner->task_tuples, &tuple, sizeof tuple);
+}
+
+/*
+ * Paths and tuples stay where they are, if the plan takes a good part of a
+ * large manifest; it holds the manifest's contents then.  A few are copied.
+ */
+static bool
+is_worth_holding(const ManifestContents *contents, size_t count)
+{
+	return count >= 1000 && count >= contents->file_count / 4;
 }
 
 static void
-plan_entry(Planner *planner, ManifestReader *reader,
-		   const ManifestEntry *entry)
+plan_data_files(Planner *planner, const ManifestContents *contents)
 {
-	Partition  *partition = find_partition(planner, reader);
+	size_t		block_count = (contents->file_count + PACKED_BLOCK - 1) /
+		PACKED_BLOCK;
+	Survivors	survivors = {0};
+	bool		is_shared;
 
-	if (entry->content != CONTENT_DATA)
+	survivors.blocks = lake_alloc_array(planner->manifest_arena, block_count,
+										sizeof *survivors.blocks);
+	prune_files(planner, contents, &survivors);
+	is_shared = is_worth_holding(contents, survivors.count);
+	buffer_reserve(&planner->tasks, survivors.count * sizeof(ScanTask));
+	if (survivors.count > 0 && !is_shared)
 	{
+		size_t		size = contents->tuple_count * sizeof(ManifestTuple *);
+
+		planner->copies.len = 0;
+		buffer_reserve(&planner->copies, size);
+		memset(planner->copies.data, 0, size);
+	}
+	for (size_t block = 0; block < block_count; block++)
+	{
+		const ManifestDataFile *files = &contents->files[block * PACKED_BLOCK];
+
+		lake_check_interrupts();
+		for (uint64_t left = survivors.blocks[block]; left != 0;
+			 left &= left - 1)
+			add_task(planner, &files[__builtin_ctzll(left)], is_shared);
+	}
+	if (is_shared)
+	{
+		lake_arena_adopt(planner->arena, planner->manifest_arena);
+		planner->manifest_arena = NULL;
+	}
+}
+
+static void
+plan_deletes(Planner *planner, const ManifestContents *contents)
+{
+	for (size_t i = 0; i < contents->delete_count; i++)
+	{
+		const ManifestDeleteFile *file = &contents->deletes[i];
+		Partition  *partition = find_partition(planner, planner->spec,
+											   file->tuple);
+
+		lake_check_interrupts();
 		/* no data file of a partition that cannot match is read */
 		if (partition->may_match)
-			delete_index_add(planner->deletes, entry, partition);
-		return;
+			delete_index_add(planner->deletes, &file->entry, partition);
 	}
-	planner->plan->files_total++;
-	if (!partition->may_match)
-		planner->plan->files_skipped_by_partition++;
-	else if (!entry_may_match(planner, reader, entry))
-		planner->plan->files_skipped_by_bounds++;
-	else
-		add_task(planner, reader, entry, partition);
 }
 
 static void
 plan_manifest(Planner *planner, const ManifestFile *manifest)
 {
-	LakeArena  *arena = lake_arena_create(planner->scratch, "manifest");
 	const BoundsColumn *columns = (const void *) planner->columns.data;
 	int			column_count =
 		(int) (planner->columns.len / sizeof *columns);
-	ManifestReader *reader;
-	ManifestEntry entry;
+	const ManifestContents *contents;
 	LakeFrame	frame;
 
 	lake_frame_push(&frame, "reading manifest", manifest->path);
-	reader = manifest_reader_open(arena, planner->arena, planner->table,
-								  planner->store, manifest, columns,
-								  manifest->has_deletes ? 0 : column_count);
-	while (manifest_reader_next(reader, &entry))
-	{
-		lake_check_interrupts();
-		plan_entry(planner, reader, &entry);
-	}
+	if (planner->manifest_arena == NULL)
+		planner->manifest_arena = lake_arena_create(planner->scratch,
+													"manifest planning");
+	contents = manifest_contents_get(planner->manifest_arena, planner->arena,
+									 planner->table, planner->store, manifest,
+									 columns,
+									 manifest->has_deletes ? 0 : column_count,
+									 &planner->spec);
+	plan_deletes(planner, contents);
+	if (contents->file_count > 0)
+		plan_data_files(planner, contents);
 	lake_frame_pop(&frame);
-	lake_arena_destroy(arena);
+	if (planner->manifest_arena != NULL)
+		lake_arena_reset(planner->manifest_arena);
 }
 
 static void
@@ -331,8 +454,9 @@ finish_tasks(Planner *planner)
 {
 	ScanPlan   *plan = planner->plan;
 	ScanTask   *tasks = (ScanTask *) (void *) planner->tasks.data;
-	Partition **partitions =
-		(Partition **) (void *) planner->task_partitions.data;
+	const ManifestTuple *const *tuples =
+	(const void *) planner->task_tuples.data;
+	bool		has_deletes = !delete_index_is_empty(planner->deletes);
 
 	plan->tasks = tasks;
 	plan->task_count = (int) (planner->tasks.len / sizeof *tasks);
@@ -341,7 +465,10 @@ finish_tasks(Planner *planner)
 		ScanTask   *task = &tasks[i];
 
 		lake_check_interrupts();
-		delete_index_attach(planner->deletes, task, partitions[i], plan);
+		if (has_deletes)
+			delete_index_attach(planner->deletes, task,
+								find_partition(planner, task->spec, tuples[i]),
+								plan);
 		/* known only now: where it matters, attaching has refused it */
 		if (task->sequence_number < 0)
 			task->sequence_number = 0;
@@ -375,8 +502,8 @@ iceberg_plan(LakeArena *arena, const LakeTable *table, LakeStore *store,
 	{
 		buffer_init(&planner.columns, scratch);
 		buffer_init(&planner.projections, scratch);
-		buffer_init(&planner.key, scratch);
-		buffer_init(&planner.task_partitions, scratch);
+		buffer_init(&planner.copies, scratch);
+		buffer_init(&planner.task_tuples, scratch);
 		buffer_init(&planner.tasks, arena);
 		bytes_map_init(&planner.partitions, scratch);
 		planner.deletes = delete_index_create(arena, scratch);
