@@ -556,6 +556,46 @@ def pyiceberg_tables():
         update.rename_column("amount", "total")
     odd_values(catalog)
     nested_shapes(catalog)
+    measures(catalog)
+
+
+def measures(catalog):
+    """More rows than ANALYZE needs; columns that know of each other."""
+    import random
+
+    import pyarrow as pa
+    from pyiceberg.schema import Schema
+    from pyiceberg.types import (
+        DateType, DecimalType, IntegerType, NestedField, StringType)
+
+    table = catalog.create_table("py.measures", schema=Schema(
+        NestedField(1, "id", IntegerType()),
+        NestedField(2, "batch", IntegerType()),
+        NestedField(3, "taken", DateType()),
+        NestedField(4, "town", StringType()),
+        NestedField(5, "zip", IntegerType()),
+        NestedField(6, "value", IntegerType()),
+        NestedField(7, "price", DecimalType(9, 2)),
+        NestedField(8, "unit", StringType())),
+        properties={"write.parquet.row-group-limit": "2000"})
+    schema = table.schema().as_arrow()
+    dice = random.Random(2)
+    for first in range(0, 40000, 10000):
+        ids = range(first, first + 10000)
+        zips = [dice.randrange(100) for _ in ids]
+        values = [None if dice.random() < 0.25 else dice.randrange(200)
+                  for _ in ids]
+        table.append(pa.table({
+            "id": list(ids),
+            "batch": [i // 100 for i in ids],
+            "taken": [dt.date(2026, 1, 1) + dt.timedelta(days=i // 400)
+                      for i in ids],
+            "town": ["town %d" % (z // 5) for z in zips],
+            "zip": zips,
+            "value": values,
+            "price": [None if v is None else decimal.Decimal(v // 8)
+                      for v in values],
+            "unit": ["mm"] * len(zips)}, schema=schema))
 
 
 def nested_shapes(catalog):
