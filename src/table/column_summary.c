@@ -15,6 +15,9 @@
 #include "base/decimal.h"
 #include "table/table_int.h"
 
+/* what core takes for the number of distinct values where it knows nothing */
+#define FEW_DISTINCT 200
+
 /* rows of a file that lie evenly between two values */
 typedef struct SummaryRange
 {
@@ -71,6 +74,15 @@ static bool
 is_float(const LakeType *type)
 {
 	return type->kind == LAKE_FLOAT || type->kind == LAKE_DOUBLE;
+}
+
+/* a fraction, or a point in time, mostly uses few of the values it could */
+static bool
+is_integer(const LakeType *type)
+{
+	return type->kind == LAKE_INT || type->kind == LAKE_LONG ||
+		type->kind == LAKE_DATE ||
+		(type->kind == LAKE_DECIMAL && type->scale == 0);
 }
 
 static bool
@@ -222,12 +234,11 @@ estimate_distinct(ColumnSummary *summary)
 		room += upper - lower + 1;
 		distinct += fmin(upper - lower + 1, rows);
 	}
+	if (!is_integer(type))
+		return distinct <= FEW_DISTINCT ? distinct : 0;
 	if (room <= summary->known_rows * 4)
 		return distinct;
-	if (type->kind == LAKE_INT || type->kind == LAKE_LONG ||
-		(type->kind == LAKE_DECIMAL && type->scale == 0))
-		return fmax(summary->known_rows / 10, 1);
-	return 0;
+	return fmax(summary->known_rows / 10, 1);
 }
 
 /* ---- quantiles ---- */

@@ -299,6 +299,7 @@ distinct_values_are_limited_by_ranges_and_rows(LakeArena *arena)
 {
 	ColumnSummary *summary = column_summary_create(arena, &int_type);
 	ColumnEstimate estimate;
+	LakeBounds	bounds = counted(100000, 0);
 
 	/* dense ids, and a column of few values beside them */
 	add_ints(summary, 1000, 0, 999);
@@ -315,6 +316,19 @@ distinct_values_are_limited_by_ranges_and_rows(LakeArena *arena)
 	/* room for far more values than rows */
 	summary = column_summary_create(arena, &int_type);
 	add_ints(summary, 1000, 1, 1000000);
+	column_summary_finish(summary, arena, &estimate);
+	CHECK(is_near(estimate.distinct, 100));
+
+	/* of fractions only few can be told */
+	summary = column_summary_create(arena, &small_decimal);
+	bounds.has_lower = bounds.has_upper = true;
+	bounds.upper.decimal = 9999;
+	column_summary_add(summary, 100000, &bounds);
+	column_summary_finish(summary, arena, &estimate);
+	CHECK(estimate.distinct == 0);
+	summary = column_summary_create(arena, &small_decimal);
+	bounds.upper.decimal = 99;
+	column_summary_add(summary, 100000, &bounds);
 	column_summary_finish(summary, arena, &estimate);
 	CHECK(is_near(estimate.distinct, 100));
 }
