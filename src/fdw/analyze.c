@@ -349,15 +349,16 @@ report(const Sample *sample, const ScanPlan *plan, double rows, int elevel)
 	const TaskReaderCounters *counters = task_reader_counters(sample->reader);
 
 	ereport(elevel,
-			errmsg("\"%s\": read %d of %d files, %llu of their %llu row groups, %.0f of %.0f rows, %llu of %lld bytes",
+			errmsg("\"%s\": read %d of %d files, %llu of their %llu row groups, %.0f of %.0f rows",
 				   RelationGetRelationName(sample->rel), sample->files,
 				   plan->task_count,
 				   (unsigned long long) counters->row_groups_read,
 				   (unsigned long long) counters->row_groups_total,
-				   sample->rows_read, rows,
-				   (unsigned long long) (sample->relation->store->bytes_read -
-										 sample->bytes_before),
-				   (long long) plan->bytes_planned));
+				   sample->rows_read, rows),
+			errdetail("Bytes read: %llu, bytes of data files: %lld.",
+					  (unsigned long long) (sample->relation->store->bytes_read -
+											sample->bytes_before),
+					  (long long) plan->bytes_planned));
 }
 
 static double
