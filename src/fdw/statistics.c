@@ -32,10 +32,10 @@
 #include "server/compat.h"
 
 /*
- * Bounds are not read of tables with more files: that takes about as long as
- * planning their scan.
+ * Tables with more files have no statistics: to read the bounds of so many takes
+ * 0.2 s, once a snapshot and column, if the metadata cache has room for them.
  */
-#define MAX_FILES_TO_SUMMARISE 5000
+#define MAX_FILES_TO_SUMMARISE 100000
 
 #define DAYS_1970_TO_2000	(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 #define USECS_1970_TO_2000	(DAYS_1970_TO_2000 * USECS_PER_DAY)
