@@ -12,8 +12,12 @@
 
 #include "table/value.h"
 
-/* names in the hint of an unknown ref */
+/* an unknown ref's hint has all names if they are that few, else a similar one */
 #define REFS_SHOWN	5
+
+/* bytes of names that are compared for similarity, and what is similar */
+#define NAME_MAX_BYTES	64
+#define NAME_MAX_EDITS	3
 
 static const LakeType time_type = {.kind = LAKE_TIMESTAMPTZ};
 
@@ -109,26 +113,60 @@ resolve_snapshot(LakeArena *arena, const LakeTable *table, int64_t id)
 /* ---- times ---- */
 
 static _Noreturn void
-throw_no_time(LakeArena *arena, const IcebergLogEntry *log, size_t count,
-			  int64_t time_ms)
+throw_no_time(LakeArena *arena, const LakeTable *table,
+			  const IcebergLogEntry *log, size_t count, int64_t time_ms)
 {
+	const LakeSnapshot *current = table->current_snapshot;
 	const IcebergLogEntry *first = NULL;
+	const char *hint;
 
 	for (size_t i = 0; i < count; i++)
 	{
 		if (first == NULL || log[i].timestamp_ms < first->timestamp_ms)
 			first = &log[i];
 	}
-	if (first == NULL)
-		lake_throw_hint(LAKE_ERROR_UNDEFINED,
-						"The table's history is empty.",
-						"the table had no snapshot at %s",
-						time_text(arena, time_ms));
-	lake_throw_hint(LAKE_ERROR_UNDEFINED,
-					lake_printf(arena, "The first snapshot that is known is "
-								"%lld of %s.", (long long) first->snapshot_id,
-								time_text(arena, first->timestamp_ms)),
+	if (first != NULL)
+		hint = lake_printf(arena, "The first snapshot that is known is %lld "
+						   "of %s.", (long long) first->snapshot_id,
+						   time_text(arena, first->timestamp_ms));
+	else if (current != NULL)
+		hint = lake_printf(arena, "The table's history is not known, only "
+						   "its current snapshot, %lld of %s.",
+						   (long long) current->id,
+						   time_text(arena, current->timestamp_ms));
+	else
+		hint = "The table's history is empty.";
+	lake_throw_hint(LAKE_ERROR_UNDEFINED, hint,
 					"the table had no snapshot at %s",
+					time_text(arena, time_ms));
+}
+
+/* the log names a snapshot that is gone, which few writers leave in it */
+static _Noreturn void
+throw_expired(LakeArena *arena, const LakeTable *table,
+			  const IcebergLogEntry *log, size_t count,
+			  const IcebergLogEntry *expired, int64_t time_ms)
+{
+	const IcebergSnapshotIndex *index = iceberg_index_snapshots(arena, table);
+	const IcebergLogEntry *nearest = NULL;
+	const char *hint = "No snapshot of the table's history is left.";
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (iceberg_index_find(index, log[i].snapshot_id) != NULL &&
+			(nearest == NULL ||
+			 distance(log[i].timestamp_ms, expired->timestamp_ms) <
+			 distance(nearest->timestamp_ms, expired->timestamp_ms)))
+			nearest = &log[i];
+	}
+	if (nearest != NULL)
+		hint = lake_printf(arena, "The nearest that is left is %lld of %s; "
+						   "lake.history lists them.",
+						   (long long) nearest->snapshot_id,
+						   time_text(arena, nearest->timestamp_ms));
+	lake_throw_hint(LAKE_ERROR_UNDEFINED, hint,
+					"snapshot %lld, which was current at %s, has expired",
+					(long long) expired->snapshot_id,
 					time_text(arena, time_ms));
 }
 
@@ -143,41 +181,110 @@ resolve_time(LakeArena *arena, const LakeTable *table, int64_t time_us)
 	const LakeSnapshot *snapshot;
 
 	if (found == NULL)
-		throw_no_time(arena, log, count, time_ms);
+		throw_no_time(arena, table, log, count, time_ms);
 	snapshot = iceberg_find_snapshot(arena, table, found->snapshot_id);
 	if (snapshot == NULL)
-		lake_throw_hint(LAKE_ERROR_UNDEFINED,
-						"lake.snapshots lists the snapshots that are left.",
-						"snapshot %lld, which was current at %s, has expired",
-						(long long) found->snapshot_id,
-						time_text(arena, time_ms));
+		throw_expired(arena, table, log, count, found, time_ms);
 	return fixed_version(table, snapshot);
 }
 
 /* ---- refs ---- */
 
-static _Noreturn void
-throw_no_ref(LakeArena *arena, const IcebergRef *refs, size_t count,
-			 const char *name)
+static char
+fold(char c)
 {
-	LakeBuffer	names;
+	return c >= 'A' && c <= 'Z' ? (char) (c - 'A' + 'a') : c;
+}
 
-	buffer_init(&names, arena);
-	for (size_t i = 0; i < count && i < REFS_SHOWN; i++)
+/* bytes to insert, delete or replace, but for case */
+static size_t
+edit_distance(const char *a, const char *b)
+{
+	size_t		row[NAME_MAX_BYTES + 1];
+	size_t		len = strlen(b);
+
+	for (size_t j = 0; j <= len; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i] != '\0'; i++)
 	{
-		const char *each = lake_printf(arena, "%s\"%s\"", i == 0 ? "" : ", ",
-									   refs[i].name);
+		size_t		diagonal = row[0];
 
-		buffer_append(&names, each, strlen(each));
+		row[0] = i + 1;
+		for (size_t j = 1; j <= len; j++)
+		{
+			size_t		replaced = diagonal + (fold(a[i]) != fold(b[j - 1]));
+			size_t		other = row[j] < row[j - 1] ? row[j] : row[j - 1];
+
+			diagonal = row[j];
+			row[j] = replaced < other + 1 ? replaced : other + 1;
+		}
 	}
+	return row[len];
+}
+
+/* NULL: none is similar */
+static const char *
+similar_ref(const IcebergRef *refs, size_t count, const char *name)
+{
+	size_t		best = NAME_MAX_EDITS + 1;
+	const char *found = NULL;
+
+	if (strlen(name) > NAME_MAX_BYTES)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+	{
+		size_t		edits;
+
+		lake_check_interrupts();
+		if (strlen(refs[i].name) > NAME_MAX_BYTES)
+			continue;
+		edits = edit_distance(name, refs[i].name);
+		/* not if nearly all of it is another */
+		if (edits < best && edits * 2 <= strlen(name))
+		{
+			best = edits;
+			found = refs[i].name;
+		}
+	}
+	return found;
+}
+
+static const char *
+list_refs(LakeArena *arena, const IcebergRef *refs, size_t count)
+{
+	LakeBuffer	text;
+
+	buffer_init(&text, arena);
+	buffer_append_text(&text, "The table has ");
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&text, "%s\"%s\"", i == 0 ? "" : ", ", refs[i].name);
+	buffer_append(&text, ".", sizeof ".");
+	return (const char *) text.data;
+}
+
+static _Noreturn void
+throw_no_ref(LakeArena *arena, const LakeTable *table, const IcebergRef *refs,
+			 size_t count, const char *name)
+{
+	LakeBytes	digits = {(const uint8_t *) name, strlen(name)};
+	const char *similar = similar_ref(refs, count, name);
+	const char *hint;
+	int64_t		id;
+
 	if (count == 0)
-		lake_throw_hint(LAKE_ERROR_UNDEFINED, "The table has none.",
-						"branch or tag \"%s\" does not exist", name);
-	lake_throw_hint(LAKE_ERROR_UNDEFINED,
-					lake_printf(arena, "The table has %.*s%s",
-								(int) names.len, (const char *) names.data,
-								count > REFS_SHOWN ?
-								" and more: lake.refs lists them." : "."),
+		hint = "The table has none.";
+	else if (snapshot_parse_id(digits, &id) &&
+			 iceberg_find_snapshot(arena, table, id) != NULL)
+		hint = "It is the id of a snapshot, which is not a ref.";
+	else if (count <= REFS_SHOWN)
+		hint = list_refs(arena, refs, count);
+	else if (similar != NULL)
+		hint = lake_printf(arena, "Perhaps you meant \"%s\"; lake.refs lists "
+						   "all %zu.", similar, count);
+	else
+		hint = lake_printf(arena, "The table has %zu, which lake.refs lists.",
+						   count);
+	lake_throw_hint(LAKE_ERROR_UNDEFINED, hint,
 					"branch or tag \"%s\" does not exist", name);
 }
 
@@ -192,17 +299,18 @@ resolve_ref(LakeArena *arena, const LakeTable *table, const char *name)
 	{
 		if (strcmp(refs[i].name, name) != 0)
 			continue;
-		version = resolve_snapshot(arena, table, refs[i].snapshot_id);
-		if (!refs[i].is_tag)
-		{
-			version.schema = table->schema;
-			version.is_branch = true;
-		}
+		if (refs[i].is_tag)
+			return resolve_snapshot(arena, table, refs[i].snapshot_id);
+		/* read by the current schema, whatever the head was written with */
+		version.snapshot = iceberg_find_snapshot(arena, table,
+												 refs[i].snapshot_id);
+		if (version.snapshot == NULL)
+			throw_no_snapshot(arena, table, refs[i].snapshot_id);
 		return version;
 	}
 	/* the main branch of a table without snapshots */
 	if (strcmp(name, "main") != 0)
-		throw_no_ref(arena, refs, count, name);
+		throw_no_ref(arena, table, refs, count, name);
 	return version;
 }
 

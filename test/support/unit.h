@@ -69,6 +69,10 @@ static bool unit_failed;
 
 /* the statement throws this code, with text in its message */
 #define CHECK_THROWS(error_code, text, statement) \
+	CHECK_THROWS_HINT(error_code, text, "", statement)
+
+/* the hint has that text too */
+#define CHECK_THROWS_HINT(error_code, text, hint_text, statement) \
 	do { \
 		LakeTry		unit_try; \
 		if (lake_try_begin(&unit_try)) \
@@ -80,12 +84,14 @@ static bool unit_failed;
 					__FILE__, __LINE__, #statement); \
 		} \
 		else if (unit_try.code != (error_code) || \
-				 strstr(unit_try.message, text) == NULL) \
+				 strstr(unit_try.message, text) == NULL || \
+				 strstr(unit_try.hint, hint_text) == NULL) \
 		{ \
 			unit_failed = true; \
-			fprintf(stderr, "%s:%d: %s threw %s: %s\n", \
+			fprintf(stderr, "%s:%d: %s threw %s: %s (%s)\n", \
 					__FILE__, __LINE__, #statement, \
-					lake_error_name(unit_try.code), unit_try.message); \
+					lake_error_name(unit_try.code), unit_try.message, \
+					unit_try.hint); \
 		} \
 	} while (0)
 
