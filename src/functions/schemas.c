@@ -32,7 +32,7 @@ typedef struct SchemaRows
 	MemoryContext context;		/* reset with each row */
 	const LakeSchema *schema;
 	bool		is_current;
-}			SchemaRows;
+} SchemaRows;
 
 static void
 set_text(Datum *value, bool *is_null, const char *text)
@@ -52,7 +52,7 @@ set_json(Datum *value, bool *is_null, LakeJson *json)
 }
 
 static void
-put_field(const SchemaRows * rows, const LakeField *field, int32 parent_id,
+put_field(const SchemaRows *rows, const LakeField *field, int32 parent_id,
 		  const char *path)
 {
 	MemoryContext caller = MemoryContextSwitchTo(rows->context);
@@ -82,7 +82,7 @@ put_field(const SchemaRows * rows, const LakeField *field, int32 parent_id,
 
 /* types are nested no deeper than LAKE_MAX_TYPE_DEPTH */
 static void
-put_fields(const SchemaRows * rows, const LakeField *fields, int count,
+put_fields(const SchemaRows *rows, const LakeField *fields, int count,
 		   int32 parent_id, const char *prefix)
 {
 	for (int i = 0; i < count; i++)

@@ -29,10 +29,10 @@ typedef struct Row
 	int			column;
 	Datum		values[MAX_COLUMNS];
 	bool		nulls[MAX_COLUMNS];
-}			Row;
+} Row;
 
 static void
-rows_begin(FunctionCallInfo fcinfo, Row * row)
+rows_begin(FunctionCallInfo fcinfo, Row *row)
 {
 	InitMaterializedSRF(fcinfo, 0);
 	row->result = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -42,21 +42,21 @@ rows_begin(FunctionCallInfo fcinfo, Row * row)
 }
 
 static void
-put(Row * row, Datum value)
+put(Row *row, Datum value)
 {
 	row->values[row->column] = value;
 	row->nulls[row->column++] = false;
 }
 
 static void
-put_null(Row * row)
+put_null(Row *row)
 {
 	row->values[row->column] = (Datum) 0;
 	row->nulls[row->column++] = true;
 }
 
 static void
-put_text(Row * row, const char *text)
+put_text(Row *row, const char *text)
 {
 	if (text == NULL)
 		put_null(row);
@@ -66,7 +66,7 @@ put_text(Row * row, const char *text)
 
 /* negative ones mean that it is not set */
 static void
-put_optional(Row * row, int64 value)
+put_optional(Row *row, int64 value)
 {
 	if (value < 0)
 		put_null(row);
@@ -75,7 +75,7 @@ put_optional(Row * row, int64 value)
 }
 
 static void
-row_end(Row * row)
+row_end(Row *row)
 {
 	Assert(row->column == row->result->setDesc->natts);
 	tuplestore_putvalues(row->result->setResult, row->result->setDesc,
@@ -145,7 +145,11 @@ lakefdw_snapshots(PG_FUNCTION_ARGS)
 			put_null(&row);
 		put_text(&row, info->operation);
 		put_text(&row, info->manifest_list);
-		put(&row, summary_json(info));
+		/* one that says nothing is none, as in Java */
+		if (info->operation == NULL)
+			put_null(&row);
+		else
+			put(&row, summary_json(info));
 		row_end(&row);
 	}
 	MemoryContextSwitchTo(caller);
@@ -161,7 +165,7 @@ lakefdw_history(PG_FUNCTION_ARGS)
 	LakeRelation *relation = inspect_open(fcinfo, INSPECT_ANY_COLUMN);
 	const LakeTable *table = relation->table;
 	LakeArena  *arena = lake_arena_of(CurrentMemoryContext);
-	const		IcebergSnapshotIndex *index;
+	const IcebergSnapshotIndex *index;
 	const IcebergLogEntry *log;
 	const bool *ancestors;
 	size_t		count;
@@ -236,9 +240,9 @@ lakefdw_refs(PG_FUNCTION_ARGS)
 
 /* a metadata file, with the snapshot that was current when it was written */
 static void
-put_metadata_file(Row * row, const IcebergMetadataLogEntry *entry,
+put_metadata_file(Row *row, const IcebergMetadataLogEntry *entry,
 				  const IcebergLogEntry *latest,
-				  const IcebergSnapshotIndex * index)
+				  const IcebergSnapshotIndex *index)
 {
 	const IcebergSnapshotInfo *info = latest == NULL ? NULL :
 		iceberg_index_find(index, latest->snapshot_id);
@@ -267,7 +271,7 @@ lakefdw_metadata_log_entries(PG_FUNCTION_ARGS)
 	const LakeTable *table = relation->table;
 	LakeArena  *arena = lake_arena_of(CurrentMemoryContext);
 	IcebergMetadataLogEntry newest;
-	const		IcebergSnapshotIndex *index;
+	const IcebergSnapshotIndex *index;
 	const IcebergMetadataLogEntry *files;
 	const IcebergLogEntry *log;
 	size_t		file_count;

@@ -64,13 +64,13 @@ typedef struct IcebergSnapshotIndex
 {
 	size_t		count;
 	const IcebergSnapshotInfo *snapshots;	/* sorted by id */
-}			IcebergSnapshotIndex;
+} IcebergSnapshotIndex;
 
 extern const IcebergSnapshotIndex *iceberg_index_snapshots(LakeArena *arena,
 														   const LakeTable *table);
 
 /* NULL: there is none by that id, or it has expired */
-extern const IcebergSnapshotInfo *iceberg_index_find(const IcebergSnapshotIndex * index,
+extern const IcebergSnapshotInfo *iceberg_index_find(const IcebergSnapshotIndex *index,
 													 int64_t id);
 
 /*
@@ -78,7 +78,7 @@ extern const IcebergSnapshotInfo *iceberg_index_find(const IcebergSnapshotIndex 
  * its ancestors, as far as parents are known; head -1: none.
  */
 extern bool *iceberg_index_ancestors(LakeArena *arena,
-									 const IcebergSnapshotIndex * index,
+									 const IcebergSnapshotIndex *index,
 									 int64_t head);
 
 typedef struct IcebergLogEntry

@@ -57,6 +57,15 @@ read_string(LakeArena *arena, LakeBytes value, const char *what)
 	return copy_string(arena, raw, what);
 }
 
+/* a value of a summary: text; what is no string, as some write numbers, as it is */
+static const char *
+read_text(LakeArena *arena, LakeBytes value, const char *what)
+{
+	if (value.data[0] == '"' || json_scan_is_null(value))
+		return read_string(arena, value, what);
+	return lake_strndup(arena, (const char *) value.data, value.len);
+}
+
 static int64_t
 read_int64(LakeBytes value, const char *what)
 {
@@ -65,6 +74,16 @@ read_int64(LakeBytes value, const char *what)
 	if (!json_scan_int64(value, &result))
 		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" is not an integer", what);
 	return result;
+}
+
+static int32_t
+read_int32(LakeBytes value, const char *what)
+{
+	int64_t		result = read_int64(value, what);
+
+	if (result < INT32_MIN || result > INT32_MAX)
+		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" does not fit 32 bits", what);
+	return (int32_t) result;
 }
 
 static int64_t
@@ -86,15 +105,18 @@ read_summary(LakeArena *arena, LakeBytes value, IcebergSnapshotInfo *info)
 	JsonScan	scan;
 	LakeBytes	key;
 
-	/* as iceberg_find_snapshot: Java's word for a summary without one */
-	info->operation = "overwrite";
+	info->operation = NULL;
+	info->summary_count = 0;
 	buffer_init(&pairs, arena);
 	json_scan_begin_object(&scan, value);
 	while (json_scan_next_member(&scan, &key, &value))
 	{
 		const char *pair[2];
 
-		pair[1] = read_string(arena, value, "summary");
+		/* Java's word for a summary that has none, unless it is empty */
+		if (info->operation == NULL)
+			info->operation = "overwrite";
+		pair[1] = read_text(arena, value, "summary");
 		if (key_is(key, "operation"))
 		{
 			if (pair[1] != NULL)
@@ -142,7 +164,7 @@ read_snapshot(LakeArena *arena, LakeBytes text, bool with_summary,
 		else if (key_is(key, "sequence-number"))
 			info->sequence_number = read_int64(value, "sequence-number");
 		else if (key_is(key, "schema-id"))
-			info->schema_id = (int32_t) read_int64(value, "schema-id");
+			info->schema_id = read_int32(value, "schema-id");
 		else if (key_is(key, "manifest-list"))
 			info->manifest_list = read_string(arena, value, "manifest-list");
 		else if (with_summary && key_is(key, "summary"))
@@ -190,7 +212,7 @@ compare_snapshots(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-const		IcebergSnapshotIndex *
+const IcebergSnapshotIndex *
 iceberg_index_snapshots(LakeArena *arena, const LakeTable *table)
 {
 	IcebergSnapshotIndex *index = lake_alloc(arena, sizeof *index);
@@ -220,7 +242,7 @@ iceberg_index_snapshots(LakeArena *arena, const LakeTable *table)
 }
 
 const IcebergSnapshotInfo *
-iceberg_index_find(const IcebergSnapshotIndex * index, int64_t id)
+iceberg_index_find(const IcebergSnapshotIndex *index, int64_t id)
 {
 	IcebergSnapshotInfo wanted = {.id = id};
 
@@ -231,7 +253,7 @@ iceberg_index_find(const IcebergSnapshotIndex * index, int64_t id)
 }
 
 bool *
-iceberg_index_ancestors(LakeArena *arena, const IcebergSnapshotIndex * index,
+iceberg_index_ancestors(LakeArena *arena, const IcebergSnapshotIndex *index,
 						int64_t head)
 {
 	bool	   *marks = lake_alloc_array(arena, index->count + 1,
@@ -365,7 +387,7 @@ read_ref(LakeArena *arena, LakeBytes key, LakeBytes text, IcebergRef *ref)
 				read_int64(value, "max-snapshot-age-ms");
 		else if (key_is(key, "min-snapshots-to-keep"))
 			ref->min_snapshots_to_keep =
-				read_int64(value, "min-snapshots-to-keep");
+				read_int32(value, "min-snapshots-to-keep");
 	}
 	if (type == NULL ||
 		(strcmp(type, "branch") != 0 && strcmp(type, "tag") != 0))

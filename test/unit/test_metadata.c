@@ -104,6 +104,20 @@ defaults_outlive_the_parsing_of_their_schema(LakeArena *arena)
 }
 
 static void
+write_defaults_outlive_it_too(LakeArena *arena)
+{
+	const LakeTable *table =
+		open_json(arena, V1 "," V1_SPEC ",\"schema\":"
+			  "{\"type\":\"struct\",\"schema-id\":0,\"fields\":["
+			  "{\"id\":1,\"name\":\"a\",\"required\":true,"
+			  "\"type\":\"string\",\"write-default\":\"\\u00e4\"}]}");
+	const LakeField *field = &table->schema->fields[0];
+
+	CHECK(field->initial_default == NULL);
+	CHECK_STRING(json_text(field->write_default), "\"\xc3\xa4\"");
+}
+
+static void
 v1_without_schema_or_spec_is_refused(LakeArena *arena)
 {
 	CHECK_THROWS(LAKE_ERROR_CORRUPT, "\"schema\"",
@@ -369,6 +383,7 @@ static const UnitTest tests[] = {
 	UNIT(v1_needs_schema_and_spec_only),
 	UNIT(v1_with_schemas_picks_the_current_one),
 	UNIT(defaults_outlive_the_parsing_of_their_schema),
+	UNIT(write_defaults_outlive_it_too),
 	UNIT(v1_without_schema_or_spec_is_refused),
 	UNIT(v2_names_the_missing_member),
 	UNIT(v3_without_next_row_id_is_read),
