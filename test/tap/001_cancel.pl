@@ -2,7 +2,6 @@
 # scan: the aim is 100 ms, a test on a busy machine asks for less than 2 s.
 use strict;
 use warnings;
-use Compress::Raw::Zlib;
 use Lake;
 use List::Util qw(max);
 use PostgreSQL::Test::Utils;
@@ -17,20 +16,6 @@ my $list = only_file("$leaf/metadata/snap-*.avro");
 my $slowest = 0;
 
 # ---- files that keep a scan busy ----
-
-sub varint
-{
-	my ($value) = @_;
-	my $out = '';
-
-	for (; $value > 127; $value >>= 7)
-	{
-		$out .= chr($value & 127 | 128);
-	}
-	return $out . chr($value);
-}
-
-sub zigzag { return varint($_[0] << 1); }
 
 # Thrift's compact protocol: [id, type, value]..., in the order of their ids
 sub thrift
@@ -95,68 +80,6 @@ sub parquet
 			[ 2, long => length $pages ], [ 3, long => $rows ])) ]);
 
 	return "PAR1$dictionary$pages$footer" . pack('V', length $footer) . 'PAR1';
-}
-
-# ---- manifests ----
-
-sub take_long
-{
-	my ($bytes, $at) = @_;
-	my ($value, $shift, $byte) = (0, 0);
-
-	do
-	{
-		$byte = ord substr $$bytes, $$at++, 1;
-		$value |= ($byte & 127) << $shift;
-		$shift += 7;
-	} while ($byte & 128);
-	return $value >> 1 ^ -($value & 1);
-}
-
-sub take_text
-{
-	my ($bytes, $at) = @_;
-	my $len = take_long($bytes, $at);
-
-	$$at += $len;
-	return substr $$bytes, $$at - $len, $len;
-}
-
-# an Avro file of one block of deflated records, with them over and over
-sub repeat_records
-{
-	my ($bytes, $times) = @_;
-	my $at = 4;
-	my %header;
-
-	while (my $count = take_long(\$bytes, \$at))
-	{
-		for (1 .. $count)
-		{
-			my $key = take_text(\$bytes, \$at);
-			$header{$key} = take_text(\$bytes, \$at);
-		}
-	}
-	my $sync = substr $bytes, $at, 16;
-	$at += 16;
-	my $count = take_long(\$bytes, \$at);
-	my $block = take_text(\$bytes, \$at);
-	if (($header{'avro.codec'} // 'null') eq 'deflate')
-	{
-		my $inflate = Compress::Raw::Zlib::Inflate->new(-WindowBits => -15);
-		my $records;
-		$inflate->inflate($block, $records);
-		$block = $records;
-	}
-	$header{'avro.codec'} = 'null';
-	my $out = "Obj\1" . zigzag(scalar keys %header);
-	$out .= zigzag(length $_) . $_ . zigzag(length $header{$_}) . $header{$_}
-		foreach sort keys %header;
-	$out .= zigzag(0) . $sync;
-	# ten to a block
-	my $many = zigzag(10 * $count) . zigzag(10 * length $block) .
-		$block x 10 . $sync;
-	return $out . $many x ($times / 10);
 }
 
 # ---- the tests ----

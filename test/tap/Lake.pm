@@ -3,6 +3,7 @@ package Lake;
 
 use strict;
 use warnings;
+use Compress::Raw::Zlib;
 use Exporter 'import';
 use IPC::Run;
 use Time::HiRes qw(sleep time);
@@ -10,8 +11,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(lake_node lake_copy import_lake only_file slurp spew begin_sql
-	finish_sql);
+our @EXPORT = qw(lake_node lake_copy import_lake only_file slurp spew varint
+	zigzag repeat_records begin_sql finish_sql);
 
 # a running node; its server "lake" has a copy of the sample lake of its own
 sub lake_node
@@ -77,6 +78,84 @@ sub spew
 	close $file or BAIL_OUT("$path: $!");
 	return;
 }
+
+# ---- Avro and Thrift ----
+
+sub varint
+{
+	my ($value) = @_;
+	my $out = '';
+
+	for (; $value > 127; $value >>= 7)
+	{
+		$out .= chr($value & 127 | 128);
+	}
+	return $out . chr($value);
+}
+
+sub zigzag { return varint($_[0] << 1); }
+
+sub take_long
+{
+	my ($bytes, $at) = @_;
+	my ($value, $shift, $byte) = (0, 0);
+
+	do
+	{
+		$byte = ord substr $$bytes, $$at++, 1;
+		$value |= ($byte & 127) << $shift;
+		$shift += 7;
+	} while ($byte & 128);
+	return $value >> 1 ^ -($value & 1);
+}
+
+sub take_text
+{
+	my ($bytes, $at) = @_;
+	my $len = take_long($bytes, $at);
+
+	$$at += $len;
+	return substr $$bytes, $$at - $len, $len;
+}
+
+# an Avro file of one block of deflated records, with them over and over
+sub repeat_records
+{
+	my ($bytes, $times) = @_;
+	my $at = 4;
+	my %header;
+
+	while (my $count = take_long(\$bytes, \$at))
+	{
+		for (1 .. $count)
+		{
+			my $key = take_text(\$bytes, \$at);
+			$header{$key} = take_text(\$bytes, \$at);
+		}
+	}
+	my $sync = substr $bytes, $at, 16;
+	$at += 16;
+	my $count = take_long(\$bytes, \$at);
+	my $block = take_text(\$bytes, \$at);
+	if (($header{'avro.codec'} // 'null') eq 'deflate')
+	{
+		my $inflate = Compress::Raw::Zlib::Inflate->new(-WindowBits => -15);
+		my $records;
+		$inflate->inflate($block, $records);
+		$block = $records;
+	}
+	$header{'avro.codec'} = 'null';
+	my $out = "Obj\1" . zigzag(scalar keys %header);
+	$out .= zigzag(length $_) . $_ . zigzag(length $header{$_}) . $header{$_}
+		foreach sort keys %header;
+	$out .= zigzag(0) . $sync;
+	# ten to a block
+	my $many = zigzag(10 * $count) . zigzag(10 * length $block) .
+		$block x 10 . $sync;
+	return $out . $many x ($times / 10);
+}
+
+# ---- sessions ----
 
 # a statement in a session of its own, awaited until it is at work
 sub begin_sql
