@@ -482,10 +482,8 @@ load_and_keep(const Request *request, const LakeFileStatus *status,
 	*spec = manifest_reader_spec(loader.reader);
 	contents = load(&loader, request->manifest, *spec);
 	lake_arena_destroy(scratch);
-	/* a spec that the table lacks cannot be compared: holder has the entry */
-	if (iceberg_find_spec(request->table, contents->spec.id) == *spec)
-		lake_file_keep(request->store, request->holder, what, status, entry,
-					   contents);
+	lake_file_keep(request->store, request->holder, what, status, entry,
+				   contents);
 	return contents;
 }
 
