@@ -10,6 +10,7 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -443,10 +444,11 @@ search_field(const ColumnScope *scope, const ColumnKey *key)
 
 /*
  * The field as the youngest of the schemas has it: types only widen, so that
- * all files of the version can be read as that one.
+ * all files of the version can be read as that one.  A jsonb shows what the
+ * version had, in its own names.
  */
 static const LakeField *
-widest_field(const ColumnScope *scope, const LakeField *field)
+field_to_read(const ColumnScope *scope, const LakeField *field, Oid type_oid)
 {
 	const LakeSchema *schemas[] = {
 		scope->declared, scope->read, scope->table->schema
@@ -456,6 +458,8 @@ widest_field(const ColumnScope *scope, const LakeField *field)
 
 	if (scope->declared == scope->read && scope->read == scope->table->schema)
 		return field;
+	if (type_oid == JSONBOID && find_by_id(scope->read, field->id) != NULL)
+		return find_by_id(scope->read, field->id);
 	for (int i = 0; i < lengthof(schemas); i++)
 	{
 		const LakeField *other = find_by_id(schemas[i], field->id);
@@ -483,7 +487,7 @@ bind_column(const ColumnScope *scope, Oid relid, Form_pg_attribute attribute)
 	if (field == NULL)
 		throw_no_field(scope->declared, NameStr(attribute->attname), key.name,
 					   key.field_id, scope->relation_name);
-	return widest_field(scope, field);
+	return field_to_read(scope, field, attribute->atttypid);
 }
 
 static void
