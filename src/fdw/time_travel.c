@@ -226,6 +226,7 @@ typedef struct ColumnUse
 	const Query *query;			/* that has the entry */
 	Index		varno;
 	int			depth;			/* of the walk, below query */
+	TupleDesc	desc;			/* of the table */
 	Bitmapset  *attnums;		/* offset by FirstLowInvalidHeapAttributeNumber */
 } ColumnUse;
 
@@ -248,6 +249,35 @@ collect_join_columns(const Var *var, const RangeTblEntry *join, ColumnUse *use)
 	use->depth = depth;
 }
 
+/*
+ * A prepared statement is not parsed anew when the table has changed, since
+ * what it names is a type.  Errors as the executor has them for functions.
+ */
+static void
+check_column(const Var *var, const ColumnUse *use)
+{
+	Form_pg_attribute attribute;
+
+	if (var->varattno <= 0)
+		return;
+	if (var->varattno > use->desc->natts)
+		elog(ERROR, "column %d of lake.at does not exist", var->varattno);
+	attribute = TupleDescAttr(use->desc, var->varattno - 1);
+	if (attribute->attisdropped)
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("attribute %d of type %s has been dropped",
+					   var->varattno, format_type_be(use->desc->tdtypeid)));
+	if (attribute->atttypid != var->vartype)
+		ereport(ERROR,
+				errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("attribute %d of type %s has wrong type",
+					   var->varattno, format_type_be(use->desc->tdtypeid)),
+				errdetail("Table has type %s, but query expects %s.",
+						  format_type_be(attribute->atttypid),
+						  format_type_be(var->vartype)));
+}
+
 static bool
 collect_columns(Node *node, void *arg)
 {
@@ -267,9 +297,12 @@ collect_columns(Node *node, void *arg)
 		if (rte->rtekind == RTE_JOIN)
 			collect_join_columns(var, rte, use);
 		else if (var->varno == use->varno)
+		{
+			check_column(var, use);
 			use->attnums =
 				bms_add_member(use->attnums, var->varattno -
 							   FirstLowInvalidHeapAttributeNumber);
+		}
 		return false;
 	}
 	if (!IsA(node, Query))
@@ -290,9 +323,12 @@ static void
 require_select(Query *query, RangeTblEntry *rte, Index varno, Oid view_owner)
 {
 	ColumnUse	use = {.query = query, .varno = varno};
+	Relation	rel = relation_open(rte->relid, NoLock);
 	Oid			user;
 
+	use.desc = RelationGetDescr(rel);
 	query_tree_walker(query, collect_columns, &use, QTW_IGNORE_JOINALIASES);
+	relation_close(rel, NoLock);
 	compat_require_select(query, rte, use.attnums, view_owner);
 	user = compat_check_as_user(query, rte);
 	if (!OidIsValid(user))
