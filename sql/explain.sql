@@ -81,6 +81,17 @@ SELECT t, n->>'Pushed Aggregate' AS aggregate, n->>'Bytes Read' = '0' AS unread,
 FROM unnest(ARRAY['bucket_int', 'pos_deletes', 'deletion_vectors', 'empty']) t,
     LATERAL node('SELECT count(*) FROM ' || t) n;
 
+-- what was parsed once serves the scans after it: metadata file, list, manifest;
+-- each rescan with another value finds list and manifest
+SELECT n->>'Cache Hits' AS hits, n->>'Actual Loops' AS loops
+FROM (VALUES ('SELECT id FROM bucket_int WHERE i = 34'),
+    ('SELECT (SELECT count(id) FROM bucket_int WHERE i = v) FROM generate_series(1, 3) v')) q (query),
+    LATERAL node(query) n;
+-- without room for more, there is what the query still holds: the metadata
+SET lakefdw.metadata_cache = 0;
+SELECT node('SELECT id FROM bucket_int WHERE i = 34')->>'Cache Hits' AS hits;
+RESET lakefdw.metadata_cache;
+
 -- auto_explain shows a scan that was never executed when its query has ended
 CREATE TABLE wanted AS SELECT 1 AS id;
 CREATE FUNCTION wanted_id() RETURNS int LANGUAGE plpgsql STABLE AS

@@ -128,6 +128,7 @@ explain_execution(const LakeScan *scan, ExplainState *es)
 	ExplainPropertyInteger("Bytes Read", NULL, scan_bytes_read(scan), es);
 	ExplainPropertyInteger("Rows Removed By Deletes", NULL,
 						   counters.rows_deleted, es);
+	ExplainPropertyInteger("Cache Hits", NULL, scan_cache_hits(scan), es);
 }
 
 /*

@@ -271,6 +271,7 @@ typedef struct LakeScan
 	/* for EXPLAIN ANALYZE, over all rescans */
 	TaskReaderCounters counters;	/* of readers that are gone */
 	uint64		bytes_before;	/* read under versions that are closed */
+	uint64		hits_before;	/* of the cache, under those */
 	uint64		plan_bytes;		/* of metadata and manifests */
 } LakeScan;
 
@@ -324,6 +325,9 @@ extern void scan_add_counters(TaskReaderCounters *sum,
 
 /* of data files and what belongs to them */
 extern uint64 scan_bytes_read(const LakeScan *scan);
+
+/* metadata files, manifest lists and manifests that the cache made unnecessary */
+extern uint64 scan_cache_hits(const LakeScan *scan);
 
 /* ---- parallel.c: one scan by several processes ---- */
 

@@ -267,6 +267,13 @@ scan_bytes_read(const LakeScan *scan)
 	return bytes - scan->plan_bytes;
 }
 
+uint64
+scan_cache_hits(const LakeScan *scan)
+{
+	return scan->hits_before +
+		(scan->relation == NULL ? 0 : scan->relation->store->cache_hits);
+}
+
 static void
 unbind(LakeScan *scan)
 {
@@ -341,6 +348,7 @@ close_relation(LakeScan *scan)
 {
 	unbind(scan);
 	scan->bytes_before += scan->relation->store->bytes_read;
+	scan->hits_before = scan_cache_hits(scan);
 	scan->relation = NULL;
 	scan->title = NULL;
 	scan->converters = NULL;
