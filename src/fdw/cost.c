@@ -37,7 +37,7 @@
 #define ROW_FILTER_COST 0.0005	/* a pushed qual on one row of a vector */
 
 /* of a scan with other parameters: what binds them, and plans cached files */
-#define LOOKUP_START_COST 20.0
+#define LOOKUP_START_COST 5.0
 #define FILE_PRUNE_COST 0.02
 /* a row group is read for one row */
 #define LOOKUP_BYTES (4.0 * 1024 * 1024)

@@ -228,6 +228,7 @@ typedef struct LakeScan
 	LakeRelation *relation;		/* under the statement's pin; NULL: not yet */
 	const char *title;			/* for error contexts */
 	ColumnConverter **converters;	/* by attribute index */
+	DeleteCache *deletes;		/* NULL until a reader needs it */
 	bool		counts;			/* returns one row: how many there are */
 	bool		explain_only;
 	List	   *attnums;		/* that the plan wants */

@@ -32,6 +32,11 @@
  * dictionary entry into each of its rows.
  */
 #define RUN_BYTES ((Size) 16 << 20)
+/*
+ * Scans of more files do not keep their footers: they would drive each other and
+ * better things out of the session's cache.
+ */
+#define FOOTERS_KEPT 100
 
 /* ---- values of expressions in pushed quals ---- */
 
@@ -352,6 +357,7 @@ close_relation(LakeScan *scan)
 	scan->relation = NULL;
 	scan->title = NULL;
 	scan->converters = NULL;
+	scan->deletes = NULL;
 	MemoryContextReset(scan->open_context);
 }
 
@@ -462,10 +468,9 @@ scan_bind(LakeScan *scan)
 
 /* ---- rows ---- */
 
-TaskReader *
-scan_reader_create(LakeArena *arena, const LakeRelation *relation,
-				   const LakeField *const *fields, int count,
-				   const Predicate *predicate)
+static TaskReaderOptions
+reader_options(const LakeRelation *relation, const LakeField *const *fields,
+			   int count, const Predicate *predicate)
 {
 	TaskReaderOptions options = {
 		.store = relation->store,
@@ -479,20 +484,42 @@ scan_reader_create(LakeArena *arena, const LakeRelation *relation,
 		.truncate_nanoseconds = lake_truncate_nanoseconds,
 	};
 
+	return options;
+}
+
+TaskReader *
+scan_reader_create(LakeArena *arena, const LakeRelation *relation,
+				   const LakeField *const *fields, int count,
+				   const Predicate *predicate)
+{
+	TaskReaderOptions options = reader_options(relation, fields, count,
+											   predicate);
+
 	return task_reader_create(arena, &options);
 }
 
+/*
+ * A rescan with other values gets a reader of its own, but what deletes say
+ * stays, and footers of files that it may come back to.
+ */
 static void
 create_reader(LakeScan *scan)
 {
 	LakeArena  *arena = lake_arena_of(scan->bind_context);
 	const LakeField **fields = lake_alloc_array(arena, scan->column_count + 1,
 												sizeof *fields);
+	TaskReaderOptions options;
 
 	for (int i = 0; i < scan->column_count; i++)
 		fields[i] = scan->columns[i].source->field;
-	scan->reader = scan_reader_create(arena, scan->relation, fields,
-									  scan->column_count, scan->predicate);
+	options = reader_options(scan->relation, fields, scan->column_count,
+							 scan->predicate);
+	if (scan->deletes == NULL)
+		scan->deletes = delete_cache_create(lake_arena_of(scan->open_context),
+											&options);
+	options.deletes = scan->deletes;
+	options.keep_footers = scan->plan->task_count <= FOOTERS_KEPT;
+	scan->reader = task_reader_create(arena, &options);
 }
 
 /* a whole file, or what a process of a parallel scan takes next */

@@ -108,68 +108,54 @@ find_shown_type(const LakeColumn *column)
  * near ones that it has.
  */
 static void
-fit_values(const LakeType *type, LakeVector *vector, int64 min,
-		   int64 max)
+fit_quantiles(const LakeType *type, LakeVector *quantiles, int64 min,
+			  int64 max)
 {
-	Size		size = vector->count *
-		vector_layout_width(vector->layout);
+	Size		size = quantiles->count *
+		vector_layout_width(quantiles->layout);
 	int32	   *ints = palloc(size);
 	int64	   *longs = (int64 *) ints;
 
-	memcpy(ints, vector->values, size);
-	vector->values = ints;
-	for (uint32 i = 0; i < vector->count; i++)
+	memcpy(ints, quantiles->values, size);
+	quantiles->values = ints;
+	for (uint32 i = 0; i < quantiles->count; i++)
 	{
 		if (type->kind == LAKE_TIMESTAMP_NS ||
 			type->kind == LAKE_TIMESTAMPTZ_NS)
 			longs[i] -= longs[i] % 1000;
 		if (min == max)
 			continue;
-		if (vector->layout == VECTOR_I32)
+		if (quantiles->layout == VECTOR_I32)
 			ints[i] = (int32) Max(min, Min(max, ints[i]));
 		else
 			longs[i] = Max(min, Min(max, longs[i]));
 	}
 }
 
-/* the values as an array of the declared type */
+/* the quantiles as an array of the declared type */
 static ArrayType *
-value_array(const LakeColumn *column, Oid base, LakeVector *vector,
-			const TypeCacheEntry *type)
+quantile_array(const LakeColumn *column, Oid base, LakeVector *quantiles,
+			   const TypeCacheEntry *type)
 {
 	uint32		selection[COLUMN_SUMMARY_QUANTILES];
 	Datum		values[COLUMN_SUMMARY_QUANTILES];
 	bool		nulls[COLUMN_SUMMARY_QUANTILES];
 	ColumnConverter *converter;
 
-	for (uint32 i = 0; i < vector->count; i++)
+	for (uint32 i = 0; i < quantiles->count; i++)
 		selection[i] = i;
 	converter = column_converter_create(CurrentMemoryContext,
 										column->field->type, base, -1,
 										column->name);
-	column_converter_convert(converter, vector, selection, vector->count,
+	column_converter_convert(converter, quantiles, selection, quantiles->count,
 							 MaxAllocHugeSize, CurrentMemoryContext, values,
 							 nulls);
-	return construct_array(values, vector->count, base, type->typlen,
+	return construct_array(values, quantiles->count, base, type->typlen,
 						   type->typbyval, type->typalign);
 }
 
-/* what part each value is of all rows */
-static ArrayType *
-frequency_array(const ColumnEstimate *estimate)
-{
-	double		present = 1 - Max(estimate->null_fraction, 0);
-	Datum		numbers[COLUMN_SUMMARY_SINGLES];
-
-	for (uint32 i = 0; i < estimate->values.count; i++)
-		numbers[i] = Float4GetDatum((float4)
-									(estimate->frequencies[i] * present));
-	return construct_array(numbers, estimate->values.count, FLOAT4OID,
-						   sizeof(float4), true, TYPALIGN_INT);
-}
-
 /*
- * Fills the first slot: a histogram, or all the values that the column has.
+ * Fills the first slot: a histogram, or the one value that the column has.
  * Text is in the order of bytes.
  */
 static void
@@ -180,32 +166,37 @@ set_slot(const LakeColumn *column, ColumnEstimate *estimate, Datum *values,
 	Oid			base = shown_types[shown].type_oid;
 	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_LT_OPR |
 											 TYPECACHE_EQ_OPR);
-	bool		is_list = estimate->frequencies != NULL;
+	bool		is_single = estimate->quantiles.count == 1;
+	Datum		frequency;
 
-	if (estimate->values.count == 0)
+	if (estimate->quantiles.count == 0)
 		return;
 	if (column->field->type->kind == LAKE_STRING &&
 		(GetDatabaseEncoding() != PG_UTF8 ||
-		 !(is_list || compat_collation_is_c(column->collation))))
+		 !(is_single || compat_collation_is_c(column->collation))))
 		return;
-	fit_values(column->field->type, &estimate->values,
-			   shown_types[shown].min, shown_types[shown].max);
+	fit_quantiles(column->field->type, &estimate->quantiles,
+				  shown_types[shown].min, shown_types[shown].max);
 	values[Anum_pg_statistic_stakind1 - 1] =
-		Int16GetDatum(is_list ? STATISTIC_KIND_MCV :
+		Int16GetDatum(is_single ? STATISTIC_KIND_MCV :
 					  STATISTIC_KIND_HISTOGRAM);
 	values[Anum_pg_statistic_staop1 - 1] =
-		ObjectIdGetDatum(is_list ? type->eq_opr : type->lt_opr);
+		ObjectIdGetDatum(is_single ? type->eq_opr : type->lt_opr);
 	values[Anum_pg_statistic_stacoll1 - 1] =
 		ObjectIdGetDatum(column->collation);
-	if (is_list)
+	if (is_single)
 	{
+		frequency = Float4GetDatum((float4)
+								   (1 - Max(estimate->null_fraction, 0)));
 		values[Anum_pg_statistic_stanumbers1 - 1] =
-			PointerGetDatum(frequency_array(estimate));
+			PointerGetDatum(construct_array(&frequency, 1, FLOAT4OID,
+											sizeof(float4), true,
+											TYPALIGN_INT));
 		nulls[Anum_pg_statistic_stanumbers1 - 1] = false;
 	}
 	values[Anum_pg_statistic_stavalues1 - 1] =
-		PointerGetDatum(value_array(column, base, &estimate->values,
-									type));
+		PointerGetDatum(quantile_array(column, base, &estimate->quantiles,
+									   type));
 	nulls[Anum_pg_statistic_stavalues1 - 1] = false;
 }
 

@@ -410,6 +410,17 @@ parquet_file_open(LakeArena *arena, LakeFile *file)
 	return parquet;
 }
 
+ParquetFile *
+parquet_file_attach(LakeArena *arena, const ParquetFile *parsed,
+					LakeFile *file)
+{
+	ParquetFile *parquet = lake_alloc(arena, sizeof *parquet);
+
+	*parquet = *parsed;
+	parquet->file = file;
+	return parquet;
+}
+
 /* ---- answers ---- */
 
 bool

@@ -114,6 +114,14 @@ typedef struct ParquetFile ParquetFile;
  * encrypted footers.  The file is borrowed and stays open.
  */
 extern ParquetFile *parquet_file_open(LakeArena *arena, LakeFile *file);
+
+/*
+ * A file whose footer was parsed before, when it was opened by another handle;
+ * parsed is borrowed.
+ */
+extern ParquetFile *parquet_file_attach(LakeArena *arena,
+										const ParquetFile *parsed,
+										LakeFile *file);
 extern int64_t parquet_file_rows(const ParquetFile *file);
 extern int	parquet_file_row_groups(const ParquetFile *file);
 

@@ -10,7 +10,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "base/decimal.h"
@@ -35,22 +34,11 @@ typedef struct SummaryEdge
 	double		rows;			/* here */
 } SummaryEdge;
 
-/* a value that is a file's only one */
-typedef struct SingleValue
-{
-	LakeValue	value;
-	double		rows;
-} SingleValue;
-
 struct ColumnSummary
 {
 	LakeArena  *arena;
 	const LakeType *type;
 	LakeBuffer	ranges;			/* of SummaryRange; numbers only */
-	/* by value, as long as no file has more than one */
-	bool		has_others;
-	int			single_count;
-	SingleValue singles[COLUMN_SUMMARY_SINGLES];
 	bool		has_bounds;		/* min and max are set */
 	LakeValue	min;
 	LakeValue	max;
@@ -154,42 +142,6 @@ are_usable(const LakeType *type, const LakeBounds *bounds)
 	return is_number(type) || type->kind == LAKE_STRING;
 }
 
-/* a file with one value: the column may have a few of them, file by file */
-static void
-add_single(ColumnSummary *summary, const LakeValue *value, double rows)
-{
-	const LakeType *type = summary->type;
-	int			low = 0;
-	int			high = summary->single_count;
-
-	while (low < high)
-	{
-		int			middle = (low + high) / 2;
-		int			order = lake_value_compare(type, value,
-											   &summary->singles[middle].value);
-
-		if (order == 0)
-		{
-			summary->singles[middle].rows += rows;
-			return;
-		}
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (summary->single_count == COLUMN_SUMMARY_SINGLES)
-	{
-		summary->has_others = true;
-		return;
-	}
-	memmove(&summary->singles[low + 1], &summary->singles[low],
-			(size_t) (summary->single_count - low) * sizeof(SingleValue));
-	summary->singles[low].value = keep_value(summary->arena, type, value);
-	summary->singles[low].rows = rows;
-	summary->single_count++;
-}
-
 static void
 add_range(ColumnSummary *summary, const LakeBounds *bounds, double rows)
 {
@@ -204,10 +156,6 @@ add_range(ColumnSummary *summary, const LakeBounds *bounds, double rows)
 		summary->max = keep_value(summary->arena, type, &bounds->upper);
 	summary->has_bounds = true;
 	summary->known_rows += rows;
-	if (lake_value_compare(type, &bounds->lower, &bounds->upper) != 0)
-		summary->has_others = true;
-	else if (!summary->has_others)
-		add_single(summary, &bounds->lower, rows);
 	if (!is_number(type))
 		return;
 	range.lower = number(type, &bounds->lower);
@@ -414,30 +362,21 @@ store_value(void *values, VectorLayout layout, int i, const LakeType *type,
 	}
 }
 
-static void *
-create_values(const ColumnSummary *summary, LakeArena *arena, int count,
-			  LakeVector *vector)
-{
-	VectorLayout layout = lake_type_layout(summary->type);
-	void	   *values = lake_alloc_array(arena, (size_t) count,
-										  vector_layout_width(layout));
-
-	vector->layout = layout;
-	vector->count = (uint32_t) count;
-	vector->values = values;
-	return values;
-}
-
 static void
 make_quantiles(ColumnSummary *summary, LakeArena *arena, LakeVector *vector)
 {
 	const LakeType *type = summary->type;
 	double		numbers[COLUMN_SUMMARY_QUANTILES];
+	void	   *values;
 	int			count = is_number(type) ? COLUMN_SUMMARY_QUANTILES : 2;
-	void	   *values = create_values(summary, arena, count, vector);
 
-	if (is_number(type))
+	if (lake_value_compare(type, &summary->min, &summary->max) == 0)
+		count = 1;
+	else if (is_number(type))
 		find_quantiles(summary, numbers, count);
+	vector->layout = lake_type_layout(type);
+	values = lake_alloc_array(arena, (size_t) count,
+							  vector_layout_width(vector->layout));
 	for (int i = 0; i < count; i++)
 	{
 		LakeValue	value = i == 0 ? summary->min : summary->max;
@@ -447,41 +386,8 @@ make_quantiles(ColumnSummary *summary, LakeArena *arena, LakeVector *vector)
 		value = keep_value(arena, type, &value);
 		store_value(values, vector->layout, i, type, &value);
 	}
-}
-
-/* ---- single values ---- */
-
-static int
-compare_singles(const void *a, const void *b)
-{
-	const SingleValue *left = a;
-	const SingleValue *right = b;
-
-	return (left->rows < right->rows) - (left->rows > right->rows);
-}
-
-static void
-make_singles(ColumnSummary *summary, LakeArena *arena,
-			 ColumnEstimate *estimate)
-{
-	int			count = summary->single_count;
-	void	   *values = create_values(summary, arena, count,
-									   &estimate->values);
-	double	   *frequencies = lake_alloc_array(arena, (size_t) count,
-											   sizeof(double));
-
-	qsort(summary->singles, (size_t) count, sizeof(SingleValue),
-		  compare_singles);
-	for (int i = 0; i < count; i++)
-	{
-		SingleValue *single = &summary->singles[i];
-		LakeValue	value = keep_value(arena, summary->type, &single->value);
-
-		store_value(values, estimate->values.layout, i, summary->type, &value);
-		frequencies[i] = single->rows / summary->known_rows;
-	}
-	estimate->frequencies = frequencies;
-	estimate->distinct = count;
+	vector->count = (uint32_t) count;
+	vector->values = values;
 }
 
 void
@@ -499,8 +405,7 @@ column_summary_finish(ColumnSummary *summary, LakeArena *arena,
 	estimate->distinct = estimate_distinct(summary);
 	if (!summary->has_bounds)
 		return;
-	if (summary->has_others || summary->unknown_rows > 0)
-		make_quantiles(summary, arena, &estimate->values);
-	else
-		make_singles(summary, arena, estimate);
+	make_quantiles(summary, arena, &estimate->quantiles);
+	if (estimate->quantiles.count == 1)
+		estimate->distinct = 1;
 }

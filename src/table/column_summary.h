@@ -12,8 +12,6 @@
 typedef struct ColumnSummary ColumnSummary;
 
 #define COLUMN_SUMMARY_QUANTILES 101
-/* values that are told one by one */
-#define COLUMN_SUMMARY_SINGLES 100
 
 typedef struct ColumnEstimate
 {
@@ -21,14 +19,11 @@ typedef struct ColumnEstimate
 	double		distinct;		/* values but NULL; 0 unknown */
 
 	/*
-	 * Values in the layout of batch.h; count 0: nothing is known.  Without
-	 * frequencies they ascend, with as many rows between two neighbours each,
-	 * of text the ends only.  With frequencies they are all there are, the
-	 * most frequent first, and each one's fraction of the rows that are not
-	 * NULL.
+	 * Ascending values with as many rows between two neighbours each, in the
+	 * layout of batch.h; of text the ends only.  count 1: all values are this
+	 * one; 0: nothing is known.
 	 */
-	LakeVector	values;
-	const double *frequencies;	/* NULL: values are quantiles */
+	LakeVector	quantiles;
 } ColumnEstimate;
 
 /* of a scalar type, which is borrowed */

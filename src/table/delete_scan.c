@@ -14,7 +14,7 @@ delete_scan_open(DeleteScan *scan, LakeArena *arena,
 	scan->arena = arena;
 	scan->truncate = options->truncate_nanoseconds;
 	scan->schema = file_schema_open(arena, options->store, path,
-									"delete file", mapping);
+									"delete file", mapping, false);
 }
 
 void

@@ -22,7 +22,7 @@
 struct DeleteCache
 {
 	LakeArena  *parent;
-	const TaskReaderOptions *options;
+	TaskReaderOptions options;
 	LakeArena  *arena;			/* all that follows */
 	uint64_t	position_bytes;
 	KeySet	   *files;			/* paths of position delete files */
@@ -103,7 +103,11 @@ delete_cache_create(LakeArena *arena, const TaskReaderOptions *options)
 	DeleteCache *cache = lake_alloc(arena, sizeof(DeleteCache));
 
 	cache->parent = arena;
-	cache->options = options;
+	cache->options = *options;
+	/* readers come and go, and with them what is theirs */
+	cache->options.column_count = 0;
+	cache->options.columns = NULL;
+	cache->options.predicate = NULL;
 	cache_reset(cache);
 	return cache;
 }
@@ -153,7 +157,7 @@ load_positions(DeleteCache *cache, LakeArena *arena, const char *path,
 	LakeBitmap *bitmap;
 	DeleteScan	scan;
 
-	delete_scan_open(&scan, temporary, cache->options, path,
+	delete_scan_open(&scan, temporary, &cache->options, path,
 					 position_file_mapping());
 	if (parquet_file_rows(scan.schema->parquet) > DELETES_CACHED_ROWS)
 		bitmap = position_file_read_path(arena, &scan, data_path);
@@ -207,7 +211,7 @@ load_vector(DeleteCache *cache, LakeArena *arena, const DeleteFile *deletes)
 	LakeBitmap *bitmap;
 
 	lake_frame_push(&frame, "reading deletion vector", deletes->path);
-	file = lake_file_open(cache->options->store, arena, deletes->path,
+	file = lake_file_open(cache->options.store, arena, deletes->path,
 						  "deletion vector file");
 	bitmap = deletes_read_vector(arena, file, deletes);
 	lake_frame_pop(&frame);
@@ -266,7 +270,7 @@ find_or_add_group(DeleteCache *cache, LakeArena *arena,
 	for (int i = 0; i < cache->group_count; i++)
 		if (key_group_has_ids(cache->groups[i], ids, count))
 			return cache->groups[i];
-	group = key_group_create(cache->arena, cache->options, ids, count);
+	group = key_group_create(cache->arena, &cache->options, ids, count);
 	cache->groups = lake_realloc(cache->arena, cache->groups, size,
 								 size + sizeof(KeyGroup *));
 	cache->groups[cache->group_count++] = group;
@@ -284,7 +288,7 @@ find_or_load_keys(DeleteCache *cache, LakeArena *arena, KeyGroup *group,
 	if (number != KEY_SET_NONE)
 		return number;
 	lake_frame_push(&frame, "reading delete file", deletes->path);
-	number = key_group_load(group, arena, cache->options, deletes->path);
+	number = key_group_load(group, arena, &cache->options, deletes->path);
 	lake_frame_pop(&frame);
 	return number;
 }

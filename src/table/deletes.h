@@ -197,12 +197,6 @@ typedef struct TaskDeletes
 	TaskKeys   *keys;
 } TaskDeletes;
 
-/* loaded delete files, which the tasks of a scan often share */
-typedef struct DeleteCache DeleteCache;
-
-extern DeleteCache *delete_cache_create(LakeArena *arena,
-										const TaskReaderOptions *options);
-
 /*
  * Loads the task's delete files.  The result is in arena and valid until the
  * next call, which may empty the cache.

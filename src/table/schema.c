@@ -97,16 +97,51 @@ index_fields(FileSchema *schema, LakeArena *arena)
 			  sizeof(FileFieldId), compare_ids);
 }
 
+/*
+ * The footer as it was parsed for another handle of the same file.  What is kept
+ * is found by the file's version: one that took its place since it was opened
+ * has another.
+ */
+static ParquetFile *
+recall_parquet(LakeArena *arena, LakeStore *store, LakeFile *file,
+			   const char *path, const char *what)
+{
+	LakeFileStatus status;
+	LakeArena  *entry;
+	ParquetFile *parsed = lake_file_recall(store, arena, path,
+										   "Parquet footer", &status);
+
+	if (store->cache == NULL || status.version != file->version)
+	{
+		refuse_other_formats(file, what);
+		return parquet_file_open(arena, file);
+	}
+	if (parsed == NULL)
+	{
+		refuse_other_formats(file, what);
+		entry = lake_arena_create(arena, "Parquet footer");
+		parsed = parquet_file_open(entry, file);
+		lake_file_keep(store, arena, "Parquet footer", &status, entry, parsed);
+	}
+	return parquet_file_attach(arena, parsed, file);
+}
+
 FileSchema *
 file_schema_open(LakeArena *arena, LakeStore *store, const char *path,
-				 const char *what, const NameMapping *mapping)
+				 const char *what, const NameMapping *mapping, bool keep)
 {
 	FileSchema *schema = lake_alloc(arena, sizeof(FileSchema));
 
 	schema->what = what;
 	schema->file = lake_file_open(store, arena, path, what);
-	refuse_other_formats(schema->file, what);
-	schema->parquet = parquet_file_open(arena, schema->file);
+	if (keep)
+		schema->parquet = recall_parquet(arena, store, schema->file, path,
+										 what);
+	else
+	{
+		refuse_other_formats(schema->file, what);
+		schema->parquet = parquet_file_open(arena, schema->file);
+	}
 	schema->field_count = parquet_file_fields(schema->parquet,
 											  &schema->fields);
 	if (parquet_file_has_field_ids(schema->parquet))

@@ -63,11 +63,12 @@ typedef struct FileSchema
 /*
  * Opens a file and reads its footer; all of it lives in arena.  Throws MISSING
  * when it is absent, UNSUPPORTED when it is an ORC or Avro file.  mapping
- * (NULL: none) matters for files without any ids only.
+ * (NULL: none) matters for files without any ids only.  keep: the footer is
+ * taken from the store's cache, and put there.
  */
 extern FileSchema *file_schema_open(LakeArena *arena, LakeStore *store,
 									const char *path, const char *what,
-									const NameMapping *mapping);
+									const NameMapping *mapping, bool keep);
 
 /*
  * How a wanted field comes out of a file.  Without a source every row has the

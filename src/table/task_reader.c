@@ -118,7 +118,8 @@ task_reader_create(LakeArena *arena, const TaskReaderOptions *options)
 	reader->options = *options;
 	reader->task_arena = lake_arena_create(arena, "scan task");
 	reader->bounds_arena = lake_arena_create(arena, "row group bounds");
-	reader->cache = delete_cache_create(arena, &reader->options);
+	reader->cache = options->deletes != NULL ? options->deletes :
+		delete_cache_create(arena, &reader->options);
 	reader->fixed_count = options->column_count;
 	reader->fixed = lake_alloc_array(arena,
 									 (size_t) options->column_count +
@@ -293,7 +294,8 @@ task_reader_begin_range(TaskReader *reader, const ScanTask *task,
 	reader->schema = file_schema_open(reader->task_arena,
 									  reader->options.store, task->path,
 									  "data file",
-									  reader->options.name_mapping);
+									  reader->options.name_mapping,
+									  reader->options.keep_footers);
 	reader->task = task;
 	delete_cache_load(reader->cache, reader->task_arena, task,
 					  &reader->deletes);

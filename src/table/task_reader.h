@@ -19,6 +19,9 @@ typedef struct NameMapping NameMapping;
 /* schema.name-mapping.default; throws CORRUPT */
 extern NameMapping *name_mapping_parse(LakeArena *arena, LakeBytes json);
 
+/* loaded delete files, which tasks often share, and a scan's readers may */
+typedef struct DeleteCache DeleteCache;
+
 typedef struct TaskReaderOptions
 {
 	LakeStore  *store;
@@ -35,6 +38,8 @@ typedef struct TaskReaderOptions
 	const Predicate *predicate; /* normalised, NULL = all rows */
 	const NameMapping *name_mapping;	/* NULL = none */
 	bool		truncate_nanoseconds;	/* else INT96 below 1 us throws */
+	bool		keep_footers;	/* of data files, in the store's cache */
+	DeleteCache *deletes;		/* NULL: the reader has its own */
 } TaskReaderOptions;
 
 typedef struct TaskReaderCounters
@@ -49,6 +54,13 @@ typedef struct TaskReaderCounters
 } TaskReaderCounters;
 
 typedef struct TaskReader TaskReader;
+
+/*
+ * For readers of the same table and version that follow each other, whatever
+ * their columns and predicates.  options are copied.
+ */
+extern DeleteCache *delete_cache_create(LakeArena *arena,
+										const TaskReaderOptions *options);
 
 extern TaskReader *task_reader_create(LakeArena *arena,
 									  const TaskReaderOptions *options);

@@ -56,7 +56,7 @@ estimate(LakeArena *arena, const Fixture *fixture, const LakeField *column)
 static int32_t
 int_at(const ColumnEstimate *result, int i)
 {
-	return ((const int32_t *) result->values.values)[i];
+	return ((const int32_t *) result->quantiles.values)[i];
 }
 
 static void
@@ -81,9 +81,9 @@ all_files_count(LakeArena *arena)
 	CHECK(results[0].null_fraction == 0);
 	CHECK(results[1].null_fraction > 0.24 && results[1].null_fraction < 0.26);
 	CHECK(results[1].distinct == 200);
-	CHECK_INT(results[2].values.count, 1);
-	CHECK_INT(results[3].values.count, 2);
-	ends = results[3].values.values;
+	CHECK_INT(results[2].quantiles.count, 1);
+	CHECK_INT(results[3].quantiles.count, 2);
+	ends = results[3].quantiles.values;
 	CHECK(ends[0].len == 6 && memcmp(ends[0].data, "town 0", 6) == 0);
 	CHECK(ends[1].len == 6 && memcmp(ends[1].data, "town 9", 6) == 0);
 }
@@ -140,9 +140,9 @@ another_type_is_another_column(LakeArena *arena)
 	narrow = estimate(holder, fixture, field(fixture, "id"));
 	wide.type = &promoted;
 	result = estimate(holder, fixture, &wide);
-	CHECK_INT(narrow.values.layout, VECTOR_I32);
-	CHECK_INT(result.values.layout, VECTOR_I64);
-	CHECK_INT(((const int64_t *) result.values.values)[100], 39999);
+	CHECK_INT(narrow.quantiles.layout, VECTOR_I32);
+	CHECK_INT(result.quantiles.layout, VECTOR_I64);
+	CHECK_INT(((const int64_t *) result.quantiles.values)[100], 39999);
 	lake_arena_destroy(holder);
 }
 
@@ -155,7 +155,7 @@ a_column_that_no_file_has_is_unknown(LakeArena *arena)
 
 	added.id = 77;
 	result = estimate(arena, fixture, &added);
-	CHECK_INT(result.values.count, 0);
+	CHECK_INT(result.quantiles.count, 0);
 	CHECK(result.null_fraction == -1);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/cache.h"
 #include "table/table_int.h"
 
 /* a scan being set up; the rows it gives are rendered as text */
@@ -914,6 +915,49 @@ a_delete_file_without_its_key_is_corrupt(LakeArena *arena)
 	CHECK_THROWS(LAKE_ERROR_CORRUPT, "no field ids", rows(s));
 }
 
+/* bytes that the rows take with a reader of their own */
+static uint64_t
+bytes_of_rows(Scan *s, const char *expected)
+{
+	uint64_t	before = s->options.store->bytes_read;
+
+	s->reader = NULL;
+	CHECK_STRING(rows(s), expected);
+	return s->options.store->bytes_read - before;
+}
+
+static void
+a_kept_footer_is_read_once(LakeArena *arena)
+{
+	Scan	   *s = scan(arena, "groups.parquet", ID);
+	uint64_t	first;
+
+	set_predicate(s, PREDICATE_GE, 1, 298);
+	s->options.store->cache = cache_create(lake_arena_create(arena, "cache"));
+	first = bytes_of_rows(s, "298 299");
+	CHECK_INT(bytes_of_rows(s, "298 299"), first);
+	s->options.keep_footers = true;
+	CHECK_INT(bytes_of_rows(s, "298 299"), first);
+	set_predicate(s, PREDICATE_GE, 1, 299);
+	CHECK(bytes_of_rows(s, "299") < first / 2);
+}
+
+static void
+readers_can_share_loaded_deletes(LakeArena *arena)
+{
+	Scan	   *s = scan(arena, "groups.parquet", ID);
+	uint64_t	alone;
+
+	add_delete(s, DELETE_POSITION, "positions.parquet", 0, NULL);
+	set_predicate(s, PREDICATE_LT, 1, 2);
+	alone = bytes_of_rows(s, "0 1");
+	s->options.deletes = delete_cache_create(arena, &s->options);
+	set_predicate(s, PREDICATE_GE, 1, 298);
+	bytes_of_rows(s, "298");
+	set_predicate(s, PREDICATE_LT, 1, 2);
+	CHECK(bytes_of_rows(s, "0 1") < alone);
+}
+
 static const UnitTest tests[] = {
 	UNIT(promoted_columns_come_in_the_wanted_type),
 	UNIT(missing_columns_are_their_default_or_null),
@@ -960,6 +1004,8 @@ static const UnitTest tests[] = {
 	UNIT(rows_without_the_key_column_have_its_default),
 	UNIT(many_keys_leave_the_rows_that_are_not_among_them),
 	UNIT(a_delete_file_without_its_key_is_corrupt),
+	UNIT(a_kept_footer_is_read_once),
+	UNIT(readers_can_share_loaded_deletes),
 };
 
 UNIT_MAIN(tests)
