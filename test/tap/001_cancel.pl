@@ -97,7 +97,8 @@ sub is_cancelled
 	sleep 0.3;
 	$began = time;
 	is($node->safe_psql('postgres', "SELECT pg_cancel_backend(pid)
-		FROM pg_stat_activity WHERE query LIKE '/* victim */%'"), 't',
+		FROM pg_stat_activity WHERE query LIKE '/* victim */%'
+			AND leader_pid IS NULL"), 't',
 		"$name: still at work");
 	like(finish_sql($session), qr/canceling statement due to user request/,
 		"$name: is cancelled");
@@ -177,6 +178,14 @@ is($node->safe_psql('postgres', 'SELECT count(id) FROM
 		(SELECT id FROM deep.leaf LIMIT 9) l'), 9,
 	'the manifest of many files is read');
 both('many files', 'SELECT sum(id) FROM deep.leaf');
+# the workers end with their leader
+both('many files by several processes', 'SET parallel_setup_cost = 0;
+	SET min_parallel_table_scan_size = 0; SELECT sum(id) FROM deep.leaf');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity
+		WHERE backend_type = 'parallel worker'"), 0, 'no worker is left');
+both('lookups among many files', 'SET enable_hashjoin = off;
+	SET enable_mergejoin = off; SELECT count(*) FROM generate_series(1, 9) g
+	LEFT JOIN deep.leaf ON id = g % 3');
 # of the rows that the manifest counts: two in each file
 both('a sample', 'ANALYZE deep.leaf');
 both('many files without a row',

@@ -171,6 +171,7 @@ sub begin_sql
 	{
 		last if $node->safe_psql('postgres', "SELECT count(*)
 			FROM pg_stat_activity WHERE query LIKE '/* $mark */%'
+			AND leader_pid IS NULL
 			AND state = 'active'") == 1;
 		sleep 0.05;
 	}
