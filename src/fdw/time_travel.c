@@ -89,6 +89,10 @@ time_travel_relation(Oid type)
 	Relation	rel;
 	bool		is_lake;
 
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("the table of lake.at has been dropped"));
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -368,6 +372,7 @@ convert_call(Query *query, RangeTblEntry *rte, Index varno,
 	Expr	   *selector;
 
 	refuse_shape(rte);
+	rte->relid = time_travel_relation(call->funcresulttype);
 	selector = selector_argument(call);
 	/* the planner does it for functions in FROM, but not for samples */
 	selector = (Expr *) compat_flatten_join_alias_vars(query,
@@ -378,7 +383,6 @@ convert_call(Query *query, RangeTblEntry *rte, Index varno,
 										 ObjectIdGetDatum(call->funcid),
 										 false, true));
 	rte->rtekind = RTE_RELATION;
-	rte->relid = time_travel_relation(call->funcresulttype);
 	rte->relkind = RELKIND_FOREIGN_TABLE;
 	rte->rellockmode = AccessShareLock;
 	rte->inh = false;

@@ -10,7 +10,6 @@
 #include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
@@ -443,33 +442,33 @@ search_field(const ColumnScope *scope, const ColumnKey *key)
 }
 
 /*
- * The field as the youngest of the schemas has it: types only widen, so that
- * all files of the version can be read as that one.  A jsonb shows what the
- * version had, in its own names.
+ * The field as the version has it, which all of its files can be read as.  A
+ * column may be declared so that it shows only what the field became since
+ * (date, then timestamp): so the current type, which is no narrower, is next.
+ * What the version does not have is absent from its files, required or not.
  */
 static const LakeField *
-field_to_read(const ColumnScope *scope, const LakeField *field, Oid type_oid)
+field_to_read(const ColumnScope *scope, const LakeField *field,
+			  Form_pg_attribute attribute)
 {
-	const LakeSchema *schemas[] = {
-		scope->declared, scope->read, scope->table->schema
-	};
-	int32		youngest = -1;
-	const LakeField *widest = field;
+	const LakeField *of_version = find_by_id(scope->read, field->id);
+	const LakeField *current;
+	LakeField  *absent;
 
-	if (scope->declared == scope->read && scope->read == scope->table->schema)
+	if (of_version == field || find_reserved(field->name) == field)
 		return field;
-	if (type_oid == JSONBOID && find_by_id(scope->read, field->id) != NULL)
-		return find_by_id(scope->read, field->id);
-	for (int i = 0; i < lengthof(schemas); i++)
+	if (of_version == NULL)
 	{
-		const LakeField *other = find_by_id(schemas[i], field->id);
-
-		if (other == NULL || schemas[i]->id <= youngest)
-			continue;
-		youngest = schemas[i]->id;
-		widest = other;
+		absent = palloc(sizeof *absent);
+		*absent = *field;
+		absent->required = false;
+		return absent;
 	}
-	return widest;
+	if (typemap_is_readable(of_version->type, attribute->atttypid,
+							attribute->atttypmod))
+		return of_version;
+	current = find_by_id(scope->table->schema, field->id);
+	return current != NULL ? current : of_version;
 }
 
 /* by field id, else by column_name, else by the attribute's own name */
@@ -487,7 +486,7 @@ bind_column(const ColumnScope *scope, Oid relid, Form_pg_attribute attribute)
 	if (field == NULL)
 		throw_no_field(scope->declared, NameStr(attribute->attname), key.name,
 					   key.field_id, scope->relation_name);
-	return field_to_read(scope, field, attribute->atttypid);
+	return field_to_read(scope, field, attribute);
 }
 
 static void
