@@ -388,6 +388,23 @@ sample_table(Sample *sample, int elevel)
 	return total_rows(sample, plan, (double) rows);
 }
 
+/*
+ * The version that the foreign table stands for.  lakefdw.as_of is the
+ * session's, but statistics are everybody's.
+ */
+static LakeRelation *
+open_relation(Relation rel)
+{
+	LakeTableOptions options;
+	LakeOpen	how = {
+		.snapshot = GetActiveSnapshot(),
+		.selector = &options.selector
+	};
+
+	options_get_table(RelationGetRelid(rel), &options);
+	return lake_relation_open(RelationGetRelid(rel), &how);
+}
+
 static int
 acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 			   double *total, double *dead_rows)
@@ -397,12 +414,11 @@ acquire_sample(Relation rel, int elevel, HeapTuple *rows, int target,
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	Sample	   *sample = palloc0(sizeof *sample);
-	LakeOpen	how = {.snapshot = GetActiveSnapshot()};
 	int			count;
 	LakeFrame	frame;
 
 	sample->rel = rel;
-	sample->relation = lake_relation_open(RelationGetRelid(rel), &how);
+	sample->relation = open_relation(rel);
 	lake_frame_push(&frame, "sampling", sample->relation->name);
 	sample->rows = rows;
 	sample->capacity = target;
@@ -429,8 +445,7 @@ bool
 lakeAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func,
 						BlockNumber *total_pages)
 {
-	LakeOpen	how = {.snapshot = GetActiveSnapshot()};
-	LakeRelation *lake = lake_relation_open(RelationGetRelid(relation), &how);
+	LakeRelation *lake = open_relation(relation);
 	int64		size = lake->snapshot == NULL ? 0 : lake->snapshot->total_size;
 
 	*func = acquire_sample;
