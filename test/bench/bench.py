@@ -237,15 +237,16 @@ def table_metadata(location, snapshots):
                          for s in snapshots], "metadata-log": []}
 
 
-def snapshot(number, manifest_list):
+def snapshot(number, manifest_list, files=None):
+    files = files or number
     return {"snapshot-id": 3051729675574597000 + number,
             "sequence-number": number, "timestamp-ms": 1770000000000 + number,
             "summary": {"operation": "append", "added-data-files": "1",
                         "added-records": "1000", "added-files-size": "123456",
                         "changed-partition-count": "1",
-                        "total-records": str(number * 1000),
-                        "total-files-size": str(number * 123456),
-                        "total-data-files": str(number),
+                        "total-records": str(files * 1000),
+                        "total-files-size": str(files * 123456),
+                        "total-data-files": str(files),
                         "total-delete-files": "0",
                         "total-position-deletes": "0",
                         "total-equality-deletes": "0"},
@@ -295,8 +296,8 @@ LIST = {"type": "record", "name": "manifest_file", "fields": [
     {"name": "deleted_rows_count", "type": "long", "field-id": 514}]}
 
 
-def write_manifest_table(name, entries):
-    """A table of one manifest; its data files do not exist."""
+def write_manifest_table(name, entries, manifests=1):
+    """A table of so many entries each; its data files do not exist."""
     directory = "%s/%s" % (LAKE, name)
     os.makedirs(directory + "/metadata")
 
@@ -318,12 +319,13 @@ def write_manifest_table(name, entries):
                     "null_value_counts": each(0),
                     "lower_bounds": each(le(i * 1000)),
                     "upper_bounds": each(le(i * 1000 + 999))}}
-    manifest = directory + "/metadata/m0.avro"
-    with open(manifest, "wb") as file:
-        fastavro.writer(file, MANIFEST, map(record, range(entries)),
-                        codec="deflate")
-    with open(directory + "/metadata/snap.avro", "wb") as file:
-        fastavro.writer(file, LIST, [{
+    listed = []
+    for number in range(manifests):
+        manifest = "%s/metadata/m%d.avro" % (directory, number)
+        with open(manifest, "wb") as file:
+            fastavro.writer(file, MANIFEST, map(record, range(
+                number * entries, (number + 1) * entries)), codec="deflate")
+        listed.append({
             "manifest_path": "file://" + manifest,
             "manifest_length": os.path.getsize(manifest),
             "partition_spec_id": 0, "content": 0, "sequence_number": 1,
@@ -331,31 +333,55 @@ def write_manifest_table(name, entries):
             "added_snapshot_id": 3051729675574597001,
             "added_files_count": entries, "existing_files_count": 0,
             "deleted_files_count": 0, "added_rows_count": entries * 1000,
-            "existing_rows_count": 0, "deleted_rows_count": 0}],
-            codec="deflate")
+            "existing_rows_count": 0, "deleted_rows_count": 0})
+    with open(directory + "/metadata/snap.avro", "wb") as file:
+        fastavro.writer(file, LIST, listed, codec="deflate")
     path = directory + "/metadata/v1.metadata.json"
     with open(path, "w", encoding="utf-8") as file:
         json.dump(table_metadata("file://" + directory, [snapshot(
-            1, "file://%s/metadata/snap.avro" % directory)]), file)
+            1, "file://%s/metadata/snap.avro" % directory,
+            entries * manifests)]), file)
     return path
 
 
+def show_planning(name, goal, runs):
+    """Medians of pairs of CPU and wall time."""
+    cpu, wall = (statistics.median(times) for times in zip(*runs))
+    show(name, cpu, "wall", wall, goal)
+
+
+def explain(server, sql):
+    before = time.perf_counter()
+    cpu = server.run("EXPLAIN " + sql)[0]
+    return cpu, (time.perf_counter() - before) * 1000
+
+
 def bench_planning(server, _):
-    path = write_manifest_table("planning", 100000)
-    server.run("CREATE FOREIGN TABLE planning () SERVER lake"
-               " OPTIONS (metadata_location '%s')" % path)
-    sql = ("EXPLAIN SELECT c0 FROM planning WHERE c3 = 5000000")
-    wall = []
+    for name, entries, manifests in (("planning", 100000, 1),
+                                     ("one_manifest", 1000, 1),
+                                     ("hundred_manifests", 10, 100)):
+        server.run("CREATE FOREIGN TABLE %s () SERVER lake OPTIONS"
+                   " (metadata_location '%s')" % (
+                       name, write_manifest_table(name, entries, manifests)))
+    point = "SELECT c0 FROM planning WHERE c3 = 5000000"
+    runs = []
     for _ in range(RUNS):
         fresh = Server()
         fresh.run("SELECT 1 FROM lake.snappy LIMIT 0")
-        before = time.perf_counter()
-        cpu, _ = fresh.run(sql)
-        wall.append((cpu, (time.perf_counter() - before) * 1000))
+        runs.append(explain(fresh, point))
         fresh.connection.close()
-    show("planning, 100,000 entries, cold", statistics.median(
-        c for c, _ in wall), "wall", statistics.median(w for _, w in wall),
-        "<= 250 ms")
+    show_planning("planning, 100,000 entries, cold", "<= 250 ms", runs)
+    for name, goal, sql in (
+            ("planning, 100,000 cached, point", "<= 5 ms", point),
+            ("planning, 100,000 cached, range", "<= 5 ms",
+             "SELECT c0 FROM planning WHERE c3 BETWEEN 5000000 AND 5100000"),
+            ("planning, 100,000 cached, all", "<= 5 ms", "SELECT c0 FROM planning"),
+            ("pin, plan 1,000 files, cached", "<= 2 ms",
+             "SELECT c0 FROM one_manifest WHERE c3 = 500000"),
+            ("the same in 100 manifests", "<= 2 ms",
+             "SELECT c0 FROM hundred_manifests WHERE c3 = 500000")):
+        explain(server, sql)
+        show_planning(name, goal, [explain(server, sql) for _ in range(RUNS)])
 
 
 def bench_metadata(server, _):

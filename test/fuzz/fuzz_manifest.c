@@ -1,13 +1,14 @@
 /*
  * A manifest or a manifest list, after a byte that says which, and of what spec
- * and content the list takes it to be: the scan is planned or refused, and a
- * predicate only takes files away.
+ * and content the list takes it to be: the scan is planned or refused, a
+ * predicate only takes files away, and plans from the cache are no others.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "seam_std.h"
 
+#include "base/cache.h"
 #include "iceberg_fixture.h"
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -67,7 +68,22 @@ check_plan(const ScanPlan *plan)
 }
 
 static void
-run(LakeArena *arena, MemoryStore *memory)
+check_same(const ScanPlan *plan, const ScanPlan *other)
+{
+	require(plan->task_count == other->task_count &&
+			plan->files_total == other->files_total &&
+			plan->files_skipped_by_partition ==
+			other->files_skipped_by_partition &&
+			plan->delete_files == other->delete_files &&
+			plan->bytes_planned == other->bytes_planned &&
+			plan->rows_planned == other->rows_planned &&
+			plan->rows_deleted == other->rows_deleted);
+	for (int i = 0; i < plan->task_count; i++)
+		require(strcmp(plan->tasks[i].path, other->tasks[i].path) == 0);
+}
+
+static void
+run(LakeArena *arena, MemoryStore *memory, LakeCache *cache)
 {
 	const LakeTable *table = iceberg_format.open(arena, &memory->store,
 												 FIXTURE_METADATA);
@@ -89,11 +105,19 @@ run(LakeArena *arena, MemoryStore *memory)
 			next++;
 		require(next++ < whole->task_count);
 	}
+	memory->store.cache = cache;
+	/* loaded without bounds, then given those of the predicate's columns */
+	check_same(whole, fixture_plan(memory, table, NULL));
+	for (int i = 0; i < 2; i++)
+		check_same(part, fixture_plan(memory, table,
+									  make_predicate(arena, table)));
+	require(memory->store.cache_hits > 0);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	LakeArena  *cached = lake_arena_create(NULL, "fuzz cache");
 	LakeArena  *arena = lake_arena_create(NULL, "fuzz");
 	MemoryStore *memory = memory_store_create(arena);
 	FixtureEntry entry = {FIXTURE_DATA("/lake/d"), .partition = 2};
@@ -120,9 +144,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			memory_store_put(memory, "/lake/t/metadata/m0.avro", input);
 			fixture_put_list(memory, &manifest, 1);
 		}
-		run(arena, memory);
+		run(arena, memory, cache_create(cached));
 		lake_try_end(&try);
 	}
 	lake_arena_destroy(arena);
+	lake_arena_destroy(cached);
 	return 0;
 }
