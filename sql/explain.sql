@@ -87,8 +87,13 @@ SELECT n->>'Cache Hits' AS hits, n->>'Actual Loops' AS loops
 FROM (VALUES ('SELECT id FROM bucket_int WHERE i = 34'),
     ('SELECT (SELECT count(id) FROM bucket_int WHERE i = v) FROM generate_series(1, 3) v')) q (query),
     LATERAL node(query) n;
--- without room for more, there is what the query still holds: the metadata
+-- a lower limit applies at once
+CREATE VIEW cached AS SELECT count(*) > 0 AS has_entries
+FROM pg_backend_memory_contexts WHERE parent = 'lake metadata cache';
+SELECT has_entries FROM cached;
 SET lakefdw.metadata_cache = 0;
+SELECT has_entries FROM cached;
+-- without room for more, there is what the query still holds: the metadata
 SELECT node('SELECT id FROM bucket_int WHERE i = 34')->>'Cache Hits' AS hits;
 RESET lakefdw.metadata_cache;
 
