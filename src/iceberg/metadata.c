@@ -206,6 +206,7 @@ has_default(const LakeField *fields, int count)
 	for (int i = 0; i < count; i++)
 	{
 		if (fields[i].initial_default != NULL ||
+			fields[i].write_default != NULL ||
 			has_default(fields[i].type->fields, fields[i].type->field_count))
 			return true;
 	}
