@@ -593,13 +593,15 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 	version = resolve(relation->table, &relation->selector);
 	relation->snapshot = version.snapshot;
 	relation->schema = version.schema;
-	scope.table = relation->table;
-	scope.relation_name = relation->name;
-	scope.declared = lake_table_schema(relation->table, &options);
-	scope.read = version.schema;
-	scope.in_history = how->any_version || !version.is_branch;
 	if (!how->without_columns)
+	{
+		scope.table = relation->table;
+		scope.relation_name = relation->name;
+		scope.declared = lake_table_schema(relation->table, &options);
+		scope.read = version.schema;
+		scope.in_history = how->any_version || !version.is_branch;
 		bind_columns(relation, &scope, RelationGetDescr(rel));
+	}
 	if (how->snapshot != NULL)
 		show_pin(relation, &server_options, &options);
 	lake_frame_pop(&frame);
