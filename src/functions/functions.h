@@ -23,6 +23,9 @@ typedef enum InspectRight
 	INSPECT_EVERY_COLUMN		/* shows bounds of columns */
 } InspectRight;
 
+/* has the current user the right? */
+extern bool inspect_may_select(Oid relid, InspectRight right);
+
 /*
  * Opens the lake table of a function's first argument, a regclass, under the
  * active snapshot's pin, in the current memory context; columns are not bound,
@@ -40,7 +43,10 @@ extern LakeRelation *inspect_open(FunctionCallInfo fcinfo,
 extern LakeRelation *inspect_open_version(FunctionCallInfo fcinfo,
 										  InspectRight right, int first);
 
-/* text in UTF-8 as a text Datum in the database's encoding */
+/*
+ * Text in UTF-8 as a text Datum in the database's encoding; throws as
+ * name_from_lake does.
+ */
 extern Datum inspect_text(const char *text);
 extern Datum inspect_text_bytes(LakeBytes text);
 

@@ -7,6 +7,7 @@
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "common/int.h"
+#include "foreign/fdwapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -17,24 +18,52 @@
 
 #include "fdw/fdw.h"
 
+/* of our wrapper, whatever its name; some wrappers have no handler at all */
+static bool
+is_lake_table(Relation rel)
+{
+	ForeignServer *server;
+	ForeignDataWrapper *wrapper;
+
+	if (rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
+		return false;
+	server = GetForeignServer(GetForeignServerIdByRelId(RelationGetRelid(rel)));
+	wrapper = GetForeignDataWrapper(server->fdwid);
+	return OidIsValid(wrapper->fdwhandler) &&
+		GetFdwRoutine(wrapper->fdwhandler)->GetForeignRelSize ==
+		lakeGetForeignRelSize;
+}
+
+bool
+inspect_may_select(Oid relid, InspectRight right)
+{
+	AclMaskHow	how = right == INSPECT_ANY_COLUMN ? ACLMASK_ANY : ACLMASK_ALL;
+
+	return pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) ==
+		ACLCHECK_OK ||
+		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT, how) ==
+		ACLCHECK_OK;
+}
+
 /* the argument, a lake table that is locked and that the user may read */
 static Oid
 checked_relation(FunctionCallInfo fcinfo, InspectRight right)
 {
 	Oid			relid = PG_GETARG_OID(0);
-	AclMaskHow	how = right == INSPECT_ANY_COLUMN ? ACLMASK_ANY : ACLMASK_ALL;
-	Relation	rel = relation_open(relid, AccessShareLock);
+	Relation	rel = try_relation_open(relid, AccessShareLock);
 
-	if (rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE ||
-		GetFdwRoutineForRelation(rel, false)->GetForeignRelSize !=
-		lakeGetForeignRelSize)
+	if (rel == NULL)
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", relid));
+	if (!is_lake_table(rel))
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a lake table",
-					   RelationGetRelationName(rel)));
-	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT,
-								  how) != ACLCHECK_OK)
+					   RelationGetRelationName(rel)),
+				rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
+				errhint("Name one of its partitions.") : 0);
+	if (!inspect_may_select(relid, right))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE,
 					   RelationGetRelationName(rel));
 	relation_close(rel, NoLock);
@@ -113,7 +142,13 @@ inspect_text(const char *text)
 Datum
 inspect_text_bytes(LakeBytes text)
 {
-	return inspect_text(pnstrdup((const char *) text.data, text.len));
+	const char *copy = pnstrdup((const char *) text.data, text.len);
+
+	if (strlen(copy) != text.len)
+		ereport(ERROR,
+				errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+				errmsg("text in the lake has a NUL character"));
+	return inspect_text(copy);
 }
 
 Datum

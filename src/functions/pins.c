@@ -7,8 +7,6 @@
  */
 #include "functions/functions.h"
 
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 
@@ -33,9 +31,7 @@ static bool
 may_select(Oid relid)
 {
 	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) &&
-		(pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		 pg_attribute_aclcheck_all(relid, GetUserId(), ACL_SELECT,
-								   ACLMASK_ANY) == ACLCHECK_OK);
+		inspect_may_select(relid, INSPECT_ANY_COLUMN);
 }
 
 static void
