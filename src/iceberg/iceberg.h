@@ -109,8 +109,16 @@ extern const IcebergLogEntry *iceberg_snapshot_log(LakeArena *arena,
 												   const LakeTable *table,
 												   size_t *count);
 
-/* the entry that was current at the time; NULL: there was none */
-extern const IcebergLogEntry *iceberg_log_at(const IcebergLogEntry *log,
+/*
+ * The snapshot log by time: ascending, whatever the clocks did, and of equal
+ * times the entry alone that is listed first, as in Java.
+ */
+extern const IcebergLogEntry *iceberg_timeline(LakeArena *arena,
+											   const LakeTable *table,
+											   size_t *count);
+
+/* the entry of a timeline that was current then; NULL: there was none */
+extern const IcebergLogEntry *iceberg_log_at(const IcebergLogEntry *timeline,
 											 size_t count,
 											 int64_t timestamp_ms);
 extern const IcebergMetadataLogEntry *iceberg_metadata_log(LakeArena *arena,

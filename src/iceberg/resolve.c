@@ -114,28 +114,20 @@ resolve_snapshot(LakeArena *arena, const LakeTable *table, int64_t id)
 
 static _Noreturn void
 throw_no_time(LakeArena *arena, const LakeTable *table,
-			  const IcebergLogEntry *log, size_t count, int64_t time_ms)
+			  const IcebergLogEntry *timeline, size_t count, int64_t time_ms)
 {
 	const LakeSnapshot *current = table->current_snapshot;
-	const IcebergLogEntry *first = NULL;
-	const char *hint;
+	const char *hint = "The table's history is empty.";
 
-	for (size_t i = 0; i < count; i++)
-	{
-		if (first == NULL || log[i].timestamp_ms < first->timestamp_ms)
-			first = &log[i];
-	}
-	if (first != NULL)
+	if (count > 0)
 		hint = lake_printf(arena, "The first snapshot that is known is %lld "
-						   "of %s.", (long long) first->snapshot_id,
-						   time_text(arena, first->timestamp_ms));
+						   "of %s.", (long long) timeline[0].snapshot_id,
+						   time_text(arena, timeline[0].timestamp_ms));
 	else if (current != NULL)
 		hint = lake_printf(arena, "The table's history is not known, only "
 						   "its current snapshot, %lld of %s.",
 						   (long long) current->id,
 						   time_text(arena, current->timestamp_ms));
-	else
-		hint = "The table's history is empty.";
 	lake_throw_hint(LAKE_ERROR_UNDEFINED, hint,
 					"the table had no snapshot at %s",
 					time_text(arena, time_ms));
@@ -144,7 +136,7 @@ throw_no_time(LakeArena *arena, const LakeTable *table,
 /* the log names a snapshot that is gone, which few writers leave in it */
 static _Noreturn void
 throw_expired(LakeArena *arena, const LakeTable *table,
-			  const IcebergLogEntry *log, size_t count,
+			  const IcebergLogEntry *timeline, size_t count,
 			  const IcebergLogEntry *expired, int64_t time_ms)
 {
 	const IcebergSnapshotIndex *index = iceberg_index_snapshots(arena, table);
@@ -153,11 +145,11 @@ throw_expired(LakeArena *arena, const LakeTable *table,
 
 	for (size_t i = 0; i < count; i++)
 	{
-		if (iceberg_index_find(index, log[i].snapshot_id) != NULL &&
+		if (iceberg_index_find(index, timeline[i].snapshot_id) != NULL &&
 			(nearest == NULL ||
-			 distance(log[i].timestamp_ms, expired->timestamp_ms) <
+			 distance(timeline[i].timestamp_ms, expired->timestamp_ms) <
 			 distance(nearest->timestamp_ms, expired->timestamp_ms)))
-			nearest = &log[i];
+			nearest = &timeline[i];
 	}
 	if (nearest != NULL)
 		hint = lake_printf(arena, "The nearest that is left is %lld of %s; "
@@ -176,15 +168,15 @@ resolve_time(LakeArena *arena, const LakeTable *table, int64_t time_us)
 	/* truncated, also before 1970 */
 	int64_t		time_ms = time_us / 1000 - (time_us % 1000 < 0);
 	size_t		count;
-	const IcebergLogEntry *log = iceberg_snapshot_log(arena, table, &count);
-	const IcebergLogEntry *found = iceberg_log_at(log, count, time_ms);
+	const IcebergLogEntry *timeline = iceberg_timeline(arena, table, &count);
+	const IcebergLogEntry *found = iceberg_log_at(timeline, count, time_ms);
 	const LakeSnapshot *snapshot;
 
 	if (found == NULL)
-		throw_no_time(arena, table, log, count, time_ms);
+		throw_no_time(arena, table, timeline, count, time_ms);
 	snapshot = iceberg_find_snapshot(arena, table, found->snapshot_id);
 	if (snapshot == NULL)
-		throw_expired(arena, table, log, count, found, time_ms);
+		throw_expired(arena, table, timeline, count, found, time_ms);
 	return fixed_version(table, snapshot);
 }
 

@@ -273,6 +273,35 @@ iceberg_index_ancestors(LakeArena *arena, const IcebergSnapshotIndex *index,
 
 /* ---- logs ---- */
 
+static void
+read_log_entry(LakeBytes text, IcebergLogEntry *entry)
+{
+	JsonScan	scan;
+	LakeBytes	key;
+	LakeBytes	value;
+	bool		has_time = false;
+	bool		has_id = false;
+
+	json_scan_begin_object(&scan, text);
+	while (json_scan_next_member(&scan, &key, &value))
+	{
+		if (key_is(key, "timestamp-ms"))
+		{
+			entry->timestamp_ms = read_int64(value, "timestamp-ms");
+			has_time = true;
+		}
+		else if (key_is(key, "snapshot-id"))
+		{
+			entry->snapshot_id = read_id(value, "snapshot-id");
+			has_id = true;
+		}
+	}
+	if (!has_time || !has_id)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "an entry of \"snapshot-log\" has no \"%s\"",
+				   has_time ? "snapshot-id" : "timestamp-ms");
+}
+
 const IcebergLogEntry *
 iceberg_snapshot_log(LakeArena *arena, const LakeTable *table, size_t *count)
 {
@@ -289,36 +318,81 @@ iceberg_snapshot_log(LakeArena *arena, const LakeTable *table, size_t *count)
 	while (json_scan_next(&scan, &element))
 	{
 		IcebergLogEntry entry;
-		LakeBytes	time;
-		LakeBytes	id;
 
 		lake_check_interrupts();
-		if (!json_scan_member(element, "timestamp-ms", &time) ||
-			!json_scan_member(element, "snapshot-id", &id))
-			lake_throw(LAKE_ERROR_CORRUPT,
-					   "an entry of \"snapshot-log\" lacks \"timestamp-ms\" "
-					   "or \"snapshot-id\"");
-		entry.timestamp_ms = read_int64(time, "timestamp-ms");
-		entry.snapshot_id = read_id(id, "snapshot-id");
+		read_log_entry(element, &entry);
 		buffer_append(&entries, &entry, sizeof entry);
 	}
 	*count = entries.len / sizeof(IcebergLogEntry);
 	return (const IcebergLogEntry *) (const void *) entries.data;
 }
 
-/* entries need not be in order; of equal times the first one counts, as in Java */
-const IcebergLogEntry *
-iceberg_log_at(const IcebergLogEntry *log, size_t count, int64_t timestamp_ms)
+/* by time, then by place */
+static int
+compare_log_entries(const void *a, const void *b)
 {
-	const IcebergLogEntry *found = NULL;
+	const IcebergLogEntry *left = *(const IcebergLogEntry *const *) a;
+	const IcebergLogEntry *right = *(const IcebergLogEntry *const *) b;
 
-	for (size_t i = 0; i < count; i++)
+	if (left->timestamp_ms != right->timestamp_ms)
+		return left->timestamp_ms > right->timestamp_ms ? 1 : -1;
+	return (left > right) - (left < right);
+}
+
+static bool
+is_timeline(const IcebergLogEntry *log, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
 	{
-		if (log[i].timestamp_ms <= timestamp_ms &&
-			(found == NULL || log[i].timestamp_ms > found->timestamp_ms))
-			found = &log[i];
+		if (log[i].timestamp_ms <= log[i - 1].timestamp_ms)
+			return false;
 	}
-	return found;
+	return true;
+}
+
+const IcebergLogEntry *
+iceberg_timeline(LakeArena *arena, const LakeTable *table, size_t *count)
+{
+	const IcebergLogEntry *log = iceberg_snapshot_log(arena, table, count);
+	const IcebergLogEntry **sorted;
+	IcebergLogEntry *timeline;
+	size_t		kept = 0;
+
+	if (is_timeline(log, *count))
+		return log;
+	sorted = lake_alloc_array(arena, *count, sizeof *sorted);
+	for (size_t i = 0; i < *count; i++)
+		sorted[i] = &log[i];
+	qsort(sorted, *count, sizeof *sorted, compare_log_entries);
+	timeline = lake_alloc_array(arena, *count, sizeof *timeline);
+	for (size_t i = 0; i < *count; i++)
+	{
+		if (kept == 0 ||
+			sorted[i]->timestamp_ms != timeline[kept - 1].timestamp_ms)
+			timeline[kept++] = *sorted[i];
+	}
+	lake_free(arena, sorted);
+	*count = kept;
+	return timeline;
+}
+
+const IcebergLogEntry *
+iceberg_log_at(const IcebergLogEntry *timeline, size_t count,
+			   int64_t timestamp_ms)
+{
+	size_t		low = 0;
+	size_t		high = count;
+
+	while (low < high)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (timeline[middle].timestamp_ms <= timestamp_ms)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? NULL : &timeline[low - 1];
 }
 
 const IcebergMetadataLogEntry *

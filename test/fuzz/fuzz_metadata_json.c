@@ -109,7 +109,21 @@ walk_metadata_log(LakeArena *arena, const LakeTable *table)
 	}
 }
 
-/* the version is the entry's, unless another one has the same time */
+/* the rule as Java has it: strictly greater, while scanning */
+static const IcebergLogEntry *
+scan_log(const IcebergLogEntry *log, size_t count, int64_t timestamp_ms)
+{
+	const IcebergLogEntry *found = NULL;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (log[i].timestamp_ms <= timestamp_ms &&
+			(found == NULL || log[i].timestamp_ms > found->timestamp_ms))
+			found = &log[i];
+	}
+	return found;
+}
+
 static void
 resolve_times(LakeArena *arena, const LakeTable *table)
 {
@@ -128,7 +142,7 @@ resolve_times(LakeArena *arena, const LakeTable *table)
 		require(version.snapshot != NULL && version.schema != NULL);
 		require(!version.is_branch);
 		require(version.snapshot->id ==
-				iceberg_log_at(log, count, log[i].timestamp_ms)->snapshot_id);
+				scan_log(log, count, log[i].timestamp_ms)->snapshot_id);
 	}
 }
 
