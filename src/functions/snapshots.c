@@ -21,6 +21,9 @@ PG_FUNCTION_INFO_V1(lakefdw_properties);
 
 #define MAX_COLUMNS 8
 
+/* members of a summary: what one allocation can hold */
+#define MAX_SUMMARY ((int) (MaxAllocSize / sizeof(JsonbPair)))
+
 /* the row that is being made; columns that nothing sets are NULL */
 typedef struct Row
 {
@@ -87,39 +90,132 @@ row_end(Row *row)
 
 /* ---- snapshots ---- */
 
-/* the summary as it stands; of a repeated key the last one counts */
-static Datum
-summary_json(const IcebergSnapshotInfo *info)
+/*
+ * Summaries as jsonb, which wants pairs in an order of its own.  One writer's
+ * snapshots all have the same keys in the same order, so where each went the
+ * last time is the first guess: sorting takes a fifth of the whole otherwise.
+ */
+typedef struct SummaryWriter
 {
-	JsonbParseState *state = NULL;
-	JsonbValue	value;
+	MemoryContext context;		/* of the arrays */
+	int			capacity;
+	int			count;			/* whose places are known */
+	int		   *places;
+	JsonbPair  *pairs;
+} SummaryWriter;
 
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	for (int i = 0; i < info->summary_count; i++)
+static void
+reserve_pairs(SummaryWriter *writer, int count)
+{
+	if (count <= writer->capacity)
+		return;
+	if (count > MAX_SUMMARY)
+		ereport(ERROR,
+				errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("summary of a snapshot has %d members, more than %d",
+					   count, MAX_SUMMARY));
+	writer->count = 0;
+	writer->capacity = 0;
+	writer->places = MemoryContextAlloc(writer->context, sizeof(int) * count);
+	writer->pairs = MemoryContextAlloc(writer->context,
+									   sizeof(JsonbPair) * count);
+	writer->capacity = count;
+}
+
+static void
+set_string(JsonbValue *value, const char *text)
+{
+	const char *converted = text == NULL ? NULL : name_from_lake(text);
+
+	value->type = converted == NULL ? jbvNull : jbvString;
+	if (converted == NULL)
+		return;
+	value->val.string.val = unconstify(char *, converted);
+	value->val.string.len = (int) strlen(converted);
+}
+
+/* jsonb's order of keys */
+static int
+compare_keys(const JsonbPair *a, const JsonbPair *b)
+{
+	if (a->key.val.string.len != b->key.val.string.len)
+		return a->key.val.string.len > b->key.val.string.len ? 1 : -1;
+	return memcmp(a->key.val.string.val, b->key.val.string.val,
+				  a->key.val.string.len);
+}
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+	int			result = compare_keys(a, b);
+	uint32		left = ((const JsonbPair *) a)->order;
+	uint32		right = ((const JsonbPair *) b)->order;
+
+	return result != 0 ? result : (left > right) - (left < right);
+}
+
+static bool
+is_sorted(const JsonbPair *pairs, int count)
+{
+	for (int i = 1; i < count; i++)
 	{
-		const char *text = info->summary[2 * i + 1];
-
-		value.type = jbvString;
-		value.val.string.val = (char *) name_from_lake(info->summary[2 * i]);
-		value.val.string.len = strlen(value.val.string.val);
-		pushJsonbValue(&state, WJB_KEY, &value);
-		value.type = text == NULL ? jbvNull : jbvString;
-		if (text != NULL)
-		{
-			value.val.string.val = (char *) name_from_lake(text);
-			value.val.string.len = strlen(value.val.string.val);
-		}
-		pushJsonbValue(&state, WJB_VALUE, &value);
+		if (compare_keys(&pairs[i - 1], &pairs[i]) >= 0)
+			return false;
 	}
-	return JsonbPGetDatum(JsonbValueToJsonb(pushJsonbValue(&state,
-														   WJB_END_OBJECT,
-														   NULL)));
+	return true;
+}
+
+/* returns how many pairs are left: of a repeated key the last one counts */
+static int
+sort_pairs(SummaryWriter *writer, int count)
+{
+	JsonbPair  *pairs = writer->pairs;
+	int			kept = 0;
+
+	qsort(pairs, count, sizeof(JsonbPair), compare_pairs);
+	for (int i = 0; i < count; i++)
+		writer->places[pairs[i].order] = i;
+	for (int i = 0; i < count; i++)
+	{
+		if (i + 1 < count && compare_keys(&pairs[i], &pairs[i + 1]) == 0)
+			continue;
+		pairs[kept++] = pairs[i];
+	}
+	return kept;
+}
+
+/* the summary as it stands */
+static Datum
+summary_json(SummaryWriter *writer, const IcebergSnapshotInfo *info)
+{
+	int			count = info->summary_count;
+	bool		is_guess;
+	JsonbValue	object;
+
+	reserve_pairs(writer, count);
+	is_guess = count == writer->count;
+	for (int i = 0; i < count; i++)
+	{
+		JsonbPair  *pair = &writer->pairs[is_guess ? writer->places[i] : i];
+
+		set_string(&pair->key, info->summary[2 * i]);
+		set_string(&pair->value, info->summary[2 * i + 1]);
+		pair->order = i;
+	}
+	writer->count = count;
+	if (!is_guess || !is_sorted(writer->pairs, count))
+		count = sort_pairs(writer, count);
+	object.type = jbvObject;
+	object.val.object.nPairs = count;
+	object.val.object.pairs = writer->pairs;
+	return JsonbPGetDatum(JsonbValueToJsonb(&object));
 }
 
 Datum
 lakefdw_snapshots(PG_FUNCTION_ARGS)
 {
 	LakeRelation *relation = inspect_open(fcinfo, INSPECT_ANY_COLUMN);
+	SummaryWriter writer = {.context = CurrentMemoryContext};
 	IcebergSnapshotWalk *walk;
 	MemoryContext caller;
 	Row			row;
@@ -149,7 +245,7 @@ lakefdw_snapshots(PG_FUNCTION_ARGS)
 		if (info->operation == NULL)
 			put_null(&row);
 		else
-			put(&row, summary_json(info));
+			put(&row, summary_json(&writer, info));
 		row_end(&row);
 	}
 	MemoryContextSwitchTo(caller);
@@ -273,16 +369,16 @@ lakefdw_metadata_log_entries(PG_FUNCTION_ARGS)
 	IcebergMetadataLogEntry newest;
 	const IcebergSnapshotIndex *index;
 	const IcebergMetadataLogEntry *files;
-	const IcebergLogEntry *log;
+	const IcebergLogEntry *timeline;
 	size_t		file_count;
-	size_t		log_count;
+	size_t		time_count;
 	MemoryContext caller;
 	Row			row;
 	LakeFrame	frame;
 
 	rows_begin(fcinfo, &row);
 	lake_frame_push(&frame, "reading the metadata log of", relation->name);
-	log = iceberg_snapshot_log(arena, table, &log_count);
+	timeline = iceberg_timeline(arena, table, &time_count);
 	files = iceberg_metadata_log(arena, table, &file_count);
 	index = iceberg_index_snapshots(arena, table);
 	newest.timestamp_ms = iceberg_last_updated_ms(table);
@@ -294,8 +390,8 @@ lakefdw_metadata_log_entries(PG_FUNCTION_ARGS)
 			&newest;
 
 		put_metadata_file(&row, entry,
-						  iceberg_log_at(log, log_count, entry->timestamp_ms),
-						  index);
+						  iceberg_log_at(timeline, time_count,
+										 entry->timestamp_ms), index);
 	}
 	MemoryContextSwitchTo(caller);
 	lake_frame_pop(&frame);
