@@ -231,7 +231,8 @@ typedef struct ColumnUse
 	Index		varno;
 	int			depth;			/* of the walk, below query */
 	TupleDesc	desc;			/* of the table */
-	Bitmapset  *attnums;		/* offset by FirstLowInvalidHeapAttributeNumber */
+	Bitmapset  *attnums;		/* offset by
+								 * FirstLowInvalidHeapAttributeNumber */
 } ColumnUse;
 
 static bool collect_columns(Node *node, void *arg);

@@ -12,10 +12,10 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "tcop/dest.h"
 #include "executor/tstoreReceiver.h"
 #include "nodes/params.h"
 #include "nodes/primnodes.h"
+#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -72,11 +72,11 @@ static char *
 make_query(FunctionCallInfo fcinfo, Oid relid, TupleDesc desc,
 		   const char *selector)
 {
+	Oid			table_schema = get_rel_namespace(relid);
+	Oid			own_schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 	const char *table =
-		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+		quote_qualified_identifier(get_namespace_name(table_schema),
 								   get_rel_name(relid));
-	const char *schema =
-		get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
 	StringInfoData sql;
 
 	initStringInfo(&sql);
@@ -90,8 +90,8 @@ make_query(FunctionCallInfo fcinfo, Oid relid, TupleDesc desc,
 						 psprintf("t.%s",
 								  quote_identifier(NameStr(attribute->attname))));
 	}
-	appendStringInfo(&sql, " FROM %s(NULL::%s, %s => $1) AS t",
-					 quote_qualified_identifier(schema, "at"), table,
+	appendStringInfo(&sql, " FROM %s.at(NULL::%s, %s => $1) AS t",
+					 quote_identifier(get_namespace_name(own_schema)), table,
 					 selector);
 	return sql.data;
 }
