@@ -387,7 +387,8 @@ file_catalog_find(LakeArena *arena, LakeStore *store, const char *warehouse,
  * tables too: whoever lists them must learn that they are refused.
  */
 static bool
-is_table(LakeArena *arena, LakeStore *store, const char *directory)
+is_table(LakeArena *arena, LakeStore *store, const char *directory,
+		 const char **other_format)
 {
 	LakeArena  *scratch = lake_arena_create(arena, "table directory");
 	LakeListEntry *entries;
@@ -395,6 +396,7 @@ is_table(LakeArena *arena, LakeStore *store, const char *directory)
 	MetadataName name;
 	bool		found = false;
 
+	*other_format = NULL;
 	if (lake_store_list(store, scratch,
 						location_join(scratch, directory, "metadata"),
 						&entries, &count))
@@ -404,9 +406,116 @@ is_table(LakeArena *arena, LakeStore *store, const char *directory)
 				parse_metadata_name(entries[i].name, &name);
 	}
 	if (!found)
-		found = find_other_format(scratch, store, directory) != NULL;
+		*other_format = find_other_format(scratch, store, directory);
 	lake_arena_destroy(scratch);
-	return found;
+	return found || *other_format != NULL;
+}
+
+/* a namespace that is to be looked into */
+typedef struct Namespace
+{
+	const char *name;			/* NULL: the warehouse itself */
+	const char *location;
+} Namespace;
+
+/* what a listing found so far */
+typedef struct Listing
+{
+	LakeArena  *arena;
+	LakeStore  *store;
+	CatalogTable *tables;
+	size_t		table_count;
+	size_t		table_room;
+	Namespace  *namespaces;
+	size_t		namespace_count;
+	size_t		namespace_room;
+} Listing;
+
+/* array with room for one more element */
+static void *
+make_room(LakeArena *arena, void *array, size_t count, size_t *room,
+		  size_t width)
+{
+	void	   *larger;
+
+	if (count < *room)
+		return array;
+	*room = count == 0 ? 16 : 2 * count;
+	larger = lake_alloc_array(arena, *room, width);
+	if (count > 0)
+		memcpy(larger, array, count * width);
+	return larger;
+}
+
+static void
+add_table(Listing *listing, const char *name_space, const char *name,
+		  const char *other_format)
+{
+	CatalogTable *table;
+
+	listing->tables = make_room(listing->arena, listing->tables,
+								listing->table_count, &listing->table_room,
+								sizeof *table);
+	table = &listing->tables[listing->table_count++];
+	table->name_space = name_space;
+	table->name = name;
+	table->other_format = other_format;
+}
+
+/* outer NULL: a namespace of one level */
+static void
+add_namespace(Listing *listing, const char *outer, const char *directory,
+			  const char *location)
+{
+	LakeArena  *arena = listing->arena;
+	char	   *name = lake_strdup(arena, directory);
+	Namespace  *namespace;
+
+	if (has_suffix(name, ".db"))
+		name[strlen(name) - strlen(".db")] = '\0';
+	/* no name means such a directory */
+	if (name[0] == '\0' || strchr(name, '.') != NULL)
+		return;
+	if (listing->namespace_count == FILE_CATALOG_MAX_DIRECTORIES)
+		lake_throw(LAKE_ERROR_LIMIT,
+				   "the warehouse has more than %d directories",
+				   FILE_CATALOG_MAX_DIRECTORIES);
+	listing->namespaces = make_room(arena, listing->namespaces,
+									listing->namespace_count,
+									&listing->namespace_room,
+									sizeof *namespace);
+	namespace = &listing->namespaces[listing->namespace_count++];
+	namespace->name = outer == NULL ? name :
+		lake_printf(arena, "%s.%s", outer, name);
+	namespace->location = location;
+}
+
+/* false when the directory does not exist */
+static bool
+list_namespace(Listing *listing, const char *name, const char *location)
+{
+	LakeListEntry *entries;
+	size_t		count;
+
+	if (!lake_store_list(listing->store, listing->arena, location, &entries,
+						 &count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+	{
+		const char *directory = location_join(listing->arena, location,
+											  entries[i].name);
+		const char *other_format;
+
+		lake_check_interrupts();
+		if (!entries[i].is_directory)
+			continue;
+		if (!is_table(listing->arena, listing->store, directory,
+					  &other_format))
+			add_namespace(listing, name, entries[i].name, directory);
+		else if (name != NULL)
+			add_table(listing, name, entries[i].name, other_format);
+	}
+	return true;
 }
 
 bool
@@ -414,27 +523,21 @@ file_catalog_list(LakeArena *arena, LakeStore *store, const char *warehouse,
 				  const char *name_space, CatalogTable **tables,
 				  size_t *count)
 {
-	const char *location = find_namespace(arena, store, warehouse,
-										  name_space);
-	LakeListEntry *entries;
-	size_t		entry_count;
+	Listing		listing = {.arena = arena, .store = store};
+	const char *location = warehouse;
+	bool		exists;
 
-	*tables = NULL;
-	*count = 0;
-	if (location == NULL ||
-		!lake_store_list(store, arena, location, &entries, &entry_count))
-		return false;
-	*tables = lake_alloc_array(arena, entry_count, sizeof(CatalogTable));
-	for (size_t i = 0; i < entry_count; i++)
+	if (name_space != NULL)
+		location = find_namespace(arena, store, warehouse, name_space);
+	exists = location != NULL &&
+		list_namespace(&listing, name_space, location);
+	if (name_space == NULL)
 	{
-		lake_check_interrupts();
-		if (!entries[i].is_directory ||
-			!is_table(arena, store,
-					  location_join(arena, location, entries[i].name)))
-			continue;
-		(*tables)[*count].name_space = lake_strdup(arena, name_space);
-		(*tables)[*count].name = entries[i].name;
-		(*count)++;
+		for (size_t i = 0; i < listing.namespace_count; i++)
+			list_namespace(&listing, listing.namespaces[i].name,
+						   listing.namespaces[i].location);
 	}
-	return true;
+	*tables = listing.tables;
+	*count = listing.table_count;
+	return exists;
 }

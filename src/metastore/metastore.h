@@ -6,11 +6,15 @@
 
 #include "io/io.h"
 
+/* directories that one listing looks into */
+#define FILE_CATALOG_MAX_DIRECTORIES 100000
+
 /* a namespace is "a.b": levels joined by dots */
 typedef struct CatalogTable
 {
-	const char *name_space;		/* as asked for */
+	const char *name_space;
 	const char *name;			/* directory name */
+	const char *other_format;	/* "Delta", "Hudi"; NULL: Iceberg */
 } CatalogTable;
 
 /*
@@ -32,7 +36,9 @@ extern const char *file_catalog_find_metadata(LakeArena *arena,
 
 /*
  * Tables of one namespace, sorted by name, Delta and Hudi tables among them;
- * false when the namespace does not exist.
+ * false when the namespace does not exist.  name_space NULL: of all namespaces,
+ * each after the ones that contain it.  Throws LIMIT when those are more
+ * directories than FILE_CATALOG_MAX_DIRECTORIES.
  */
 extern bool file_catalog_list(LakeArena *arena, LakeStore *store,
 							  const char *warehouse, const char *name_space,

@@ -235,6 +235,30 @@ listing_finds_tables_only(LakeArena *arena)
 	CHECK_INT(count, 1);
 }
 
+static void
+listing_all_finds_nested_and_hive_namespaces(LakeArena *arena)
+{
+	MemoryStore *memory = STORE("b/t/metadata/v1.metadata.json",
+								"a/inner/c/metadata/v1.metadata.json",
+								"a/t/metadata/v1.metadata.json",
+								"a/t/data/x/y.parquet",
+								"hive.db/t/_delta_log/0.json",
+								"no.name/t/metadata/v1.metadata.json",
+								"t/metadata/v1.metadata.json");
+	static const char *const expected[] = {"a.t", "b.t", "hive.t", "a.inner.c"};
+	CatalogTable *tables;
+	size_t		count;
+
+	CHECK(file_catalog_list(arena, &memory->store, "/lake", NULL, &tables,
+							&count));
+	CHECK_INT(count, 4);
+	for (size_t i = 0; i < 4; i++)
+		CHECK_STRING(lake_printf(arena, "%s.%s", tables[i].name_space,
+								 tables[i].name), expected[i]);
+	CHECK_STRING(tables[2].other_format, "Delta");
+	CHECK(tables[3].other_format == NULL);
+}
+
 static const UnitTest tests[] = {
 	UNIT(the_highest_number_wins_not_the_last_name),
 	UNIT(gzip_names_count_in_both_spellings),
@@ -251,6 +275,7 @@ static const UnitTest tests[] = {
 	UNIT(hive_directories_are_namespaces_unless_there_is_a_plain_one),
 	UNIT(names_do_not_leave_the_warehouse),
 	UNIT(listing_finds_tables_only),
+	UNIT(listing_all_finds_nested_and_hive_namespaces),
 };
 
 UNIT_MAIN(tests)
