@@ -68,3 +68,19 @@ BEGIN
       HINT = 'To use the existing one, set the option catalog_schema of servers to its schema and drop the extension''s: ALTER EXTENSION lakefdw DROP TABLE @extschema@.iceberg_tables, then DROP TABLE.';
   END IF;
 END $$;
+
+CREATE FUNCTION tables(server name, namespace text = NULL,
+    OUT namespace text, OUT table_name text, OUT table_type text,
+    OUT metadata_location text) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'lakefdw_tables'
+  LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION tables(name, text) IS
+  'tables and views of a server''s catalog, of one namespace or of all';
+
+CREATE FUNCTION register_table(server name, ident text,
+    metadata_location text, OUT current_snapshot_id bigint,
+    OUT total_records_count bigint, OUT total_data_files_count bigint)
+  AS 'MODULE_PATHNAME', 'lakefdw_register_table'
+  LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT;
+COMMENT ON FUNCTION register_table(name, text, text) IS
+  'adds a table that exists to a hosted catalog, by its metadata file';

@@ -421,6 +421,9 @@ extern bool lakeAnalyzeForeignTable(Relation relation,
 
 /* ---- import.c ---- */
 
+/* is it a server of this foreign-data wrapper? */
+extern bool is_lake_server(Oid server_oid);
+
 extern List *lakeImportForeignSchema(ImportForeignSchemaStmt *stmt,
 									 Oid server_oid);
 

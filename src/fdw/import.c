@@ -503,8 +503,8 @@ lakeImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 
 PG_FUNCTION_INFO_V1(lakefdw_ddl_end);
 
-static bool
-is_our_server(Oid server_oid)
+bool
+is_lake_server(Oid server_oid)
 {
 	ForeignDataWrapper *wrapper =
 		GetForeignDataWrapper(GetForeignServer(server_oid)->fdwid);
@@ -530,7 +530,7 @@ find_columnless(Node *statement)
 							  RangeVarGetCreationNamespace(create->base.relation));
 	if (!OidIsValid(relid) || get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
 		get_attname(relid, 1, true) != NULL ||
-		!is_our_server(GetForeignServerIdByRelId(relid)))
+		!is_lake_server(GetForeignServerIdByRelId(relid)))
 		return InvalidOid;
 	return relid;
 }

@@ -16,6 +16,7 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -81,7 +82,7 @@ typedef struct HostedHeap
  * the user's rights on the schema.
  */
 static Relation
-open_heap(const char *schema, const char *table, LOCKMODE lock)
+open_heap(const char *schema, const char *table)
 {
 	for (;;)
 	{
@@ -92,13 +93,13 @@ open_heap(const char *schema, const char *table, LOCKMODE lock)
 
 		if (!OidIsValid(relid))
 			return NULL;
-		rel = try_relation_open(relid, lock);
+		rel = try_relation_open(relid, AccessShareLock);
 		if (rel == NULL)
 			continue;
 		/* it could have been renamed while we waited for the lock */
 		if (get_relname_relid(table, namespace_oid) == relid)
 			return rel;
-		relation_close(rel, lock);
+		relation_close(rel, AccessShareLock);
 	}
 }
 
@@ -179,28 +180,25 @@ find_key(HostedHeap *heap, const char *const *names)
 							 names[0], names[1], names[2]));
 }
 
-/* the server's owner needs the privilege that the engines' role has */
+/* the server's owner stands for those who query, as for the files */
 static void
-check_owner(const HostedHeap *heap, const LakeServerOptions *options,
-			AclMode mode)
+check_owner(const HostedHeap *heap, const LakeServerOptions *options)
 {
 	if (pg_class_aclcheck(RelationGetRelid(heap->rel), options->owner,
-						  mode) == ACLCHECK_OK)
+						  ACL_SELECT) == ACLCHECK_OK)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("owner \"%s\" of the foreign server may not %s table \"%s.%s\"",
+			 errmsg("owner \"%s\" of the foreign server may not read table \"%s.%s\"",
 					GetUserNameFromId(options->owner, false),
-					mode == ACL_SELECT ? "read" : "add rows to",
 					heap->schema, heap->table),
-			 errhint("Grant it %s on the table.",
-					 mode == ACL_SELECT ? "SELECT" : "INSERT")));
+			 errhint("Grant it SELECT on the table.")));
 }
 
 /* false if there is no such table */
 static bool
 heap_open_checked(HostedHeap *heap, const LakeServerOptions *options,
-				  const char *table, AclMode mode)
+				  const char *table)
 {
 	bool		is_tables = strcmp(table, TABLES) == 0;
 	const char *const *names = is_tables ? tables_columns : properties_columns;
@@ -208,21 +206,20 @@ heap_open_checked(HostedHeap *heap, const LakeServerOptions *options,
 	memset(heap, 0, sizeof *heap);
 	heap->schema = name_from_lake(options->catalog_schema);
 	heap->table = table;
-	heap->rel = open_heap(heap->schema, table, mode == ACL_SELECT ?
-						  AccessShareLock : RowExclusiveLock);
+	heap->rel = open_heap(heap->schema, table);
 	if (heap->rel == NULL)
 		return false;
 	check_kind(heap);
-	check_owner(heap, options, mode);
+	check_owner(heap, options);
 	find_columns(heap, names, is_tables ? TABLES_COLUMNS : PROPERTIES_COLUMNS);
 	find_key(heap, names);
 	return true;
 }
 
 static void
-open_tables(HostedHeap *heap, const LakeServerOptions *options, AclMode mode)
+open_tables(HostedHeap *heap, const LakeServerOptions *options)
 {
-	if (!heap_open_checked(heap, options, TABLES, mode))
+	if (!heap_open_checked(heap, options, TABLES))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("schema \"%s\" has no table \"%s\", so it is no catalog",
@@ -292,7 +289,7 @@ hosted_catalog_find(const LakeServerOptions *options, const char *name_space,
 
 	if (snapshot == NULL)
 		snapshot = GetActiveSnapshot();
-	open_tables(&heap, options, ACL_SELECT);
+	open_tables(&heap, options);
 	values[CATALOG_NAME] = options->catalog_name;
 	values[TABLE_NAMESPACE] = name_space;
 	values[TABLE_NAME] = table;
@@ -334,7 +331,7 @@ has_property(const LakeServerOptions *options, const char *name_space)
 	HeapTuple	tuple;
 	bool		found = false;
 
-	if (!heap_open_checked(&heap, options, PROPERTIES, ACL_SELECT))
+	if (!heap_open_checked(&heap, options, PROPERTIES))
 		return false;
 	scan = begin_scan(&heap, GetActiveSnapshot(), &options->catalog_name, 1);
 	while (!found && (tuple = systable_getnext(scan)) != NULL)
@@ -355,7 +352,7 @@ hosted_catalog_list(const LakeServerOptions *options, const char *name_space,
 	HeapTuple	tuple;
 
 	*exists = name_space == NULL;
-	open_tables(&heap, options, ACL_SELECT);
+	open_tables(&heap, options);
 	scan = begin_scan(&heap, GetActiveSnapshot(), &options->catalog_name, 1);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
@@ -440,4 +437,99 @@ hosted_catalog_locate(const LakeServerOptions *options,
 		throw_no_row(options, name_space, table);
 	hosted_table_check(options, &row);
 	return row.metadata_location;
+}
+
+/* ---- rows to add ---- */
+
+typedef struct InsertColumn
+{
+	const char *name;
+	const char *value;			/* UTF-8 */
+} InsertColumn;
+
+/* false when there is a row by that key */
+static bool
+insert_row(const HostedHeap *heap, const InsertColumn *columns, int count)
+{
+	Oid			types[TABLES_COLUMNS];
+	Datum		values[TABLES_COLUMNS];
+	StringInfoData sql;
+	bool		is_new;
+
+	Assert(count <= TABLES_COLUMNS);
+	SPI_connect();
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "INSERT INTO %s (",
+					 quote_qualified_identifier(heap->schema, heap->table));
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", columns[i].name);
+	appendStringInfoString(&sql, ") VALUES (");
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfo(&sql, "%s$%d", i == 0 ? "" : ", ", i + 1);
+		types[i] = TEXTOID;
+		values[i] = CStringGetTextDatum(name_from_lake(columns[i].value));
+	}
+	appendStringInfoString(&sql, ") ON CONFLICT DO NOTHING");
+	if (SPI_execute_with_args(sql.data, count, types, values, NULL, false,
+							  0) != SPI_OK_INSERT)
+		elog(ERROR, "cannot add a row to the catalog");
+	is_new = SPI_processed > 0;
+	SPI_finish();
+	return is_new;
+}
+
+/* as Java does, whose namespaces exist by a property of that name */
+static void
+insert_namespace(const LakeServerOptions *options, const char *name_space)
+{
+	HostedHeap	heap;
+	SysScanDesc scan;
+	const char *values[2];
+	bool		has_properties;
+
+	if (!heap_open_checked(&heap, options, PROPERTIES))
+		return;
+	values[PROPERTY_CATALOG_NAME] = options->catalog_name;
+	values[PROPERTY_NAMESPACE] = name_space;
+	scan = begin_scan(&heap, GetActiveSnapshot(), values, 2);
+	has_properties = systable_getnext(scan) != NULL;
+	systable_endscan(scan);
+	if (!has_properties)
+		insert_row(&heap, (InsertColumn[])
+				   {
+					   {properties_columns[PROPERTY_CATALOG_NAME],
+					   options->catalog_name},
+					   {properties_columns[PROPERTY_NAMESPACE], name_space},
+					   {properties_columns[PROPERTY_KEY], "exists"},
+					   {properties_columns[PROPERTY_VALUE], "true"}
+				   }, PROPERTIES_COLUMNS);
+	heap_close(&heap);
+}
+
+void
+hosted_catalog_insert(const LakeServerOptions *options,
+					  const HostedTable *row)
+{
+	HostedHeap	heap;
+	const InsertColumn columns[] = {
+		{tables_columns[CATALOG_NAME], options->catalog_name},
+		{tables_columns[TABLE_NAMESPACE], row->name_space},
+		{tables_columns[TABLE_NAME], row->name},
+		{tables_columns[METADATA_LOCATION], row->metadata_location},
+		{tables_columns[ICEBERG_TYPE], row->type}
+	};
+
+	open_tables(&heap, options);
+	/* the last column is V1's */
+	if (!insert_row(&heap, columns, lengthof(columns) -
+					(heap.columns[ICEBERG_TYPE] == InvalidAttrNumber)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("lake table \"%s.%s\" already exists in catalog \"%s\" of schema \"%s\"",
+						name_from_lake(row->name_space),
+						name_from_lake(row->name),
+						name_from_lake(options->catalog_name), heap.schema)));
+	heap_close(&heap);
+	insert_namespace(options, row->name_space);
 }

@@ -287,6 +287,19 @@ lake_table_open(Oid server_oid, const LakeTableOptions *options, Oid role)
 					  &store);
 }
 
+const LakeTable *
+lake_metadata_open(Oid server_oid, const char *metadata_location, Oid role)
+{
+	const LakeTableOptions options = {0};
+	const LakeOpen how = {.metadata_location = metadata_location};
+	LakeServerOptions server_options;
+	LakeStore  *store;
+
+	options_get_server(server_oid, &server_options);
+	return open_table(server_oid, &server_options, &options, role, &how,
+					  &store);
+}
+
 /* ---- which field each column shows ---- */
 
 /* PostgreSQL folds ASCII letters of unquoted names only */

@@ -198,7 +198,11 @@ extern bool hosted_catalog_find(const LakeServerOptions *options,
 extern List *hosted_catalog_list(const LakeServerOptions *options,
 								 const char *name_space, bool *exists);
 
-/* adds a row; throws 42P07 when there is one by that name */
+/*
+ * Adds a row, and its namespace if that has no properties yet, by INSERTs of the
+ * current user, who must have the grants.  Throws 42P07 when there is one by that
+ * name.
+ */
 extern void hosted_catalog_insert(const LakeServerOptions *options,
 								  const HostedTable *row);
 
@@ -307,6 +311,14 @@ extern bool relation_pins_by_snapshot(Oid relid);
 extern const LakeTable *lake_table_open(Oid server_oid,
 										const LakeTableOptions *options,
 										Oid role);
+
+/*
+ * The table that a metadata file describes, which must be within the server's
+ * own prefixes; the other checks are those of lake_relation_open.
+ */
+extern const LakeTable *lake_metadata_open(Oid server_oid,
+										   const char *metadata_location,
+										   Oid role);
 
 /* the schema of the version that the options name, else the current one */
 extern const LakeSchema *lake_table_schema(const LakeTable *table,
