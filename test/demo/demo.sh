@@ -46,5 +46,7 @@ trap 'exit 143' TERM
 echo "building and installing lakefdw for $("$PG_CONFIG" --version)"
 install_extension >/dev/null
 cluster_create
+# the tour runs a psql of its own as another session
+export PATH="$PG_BIN:$PATH"
 cluster_psql -q -v ON_ERROR_STOP=1 -v lake="$LAKE_DIR" -P pager=off -e \
 	-d postgres -f test/demo/tour.sql </dev/null

@@ -37,12 +37,41 @@ SELECT * FROM shop.products ORDER BY title;
 SELECT id, kind, payload->>'page' AS page, labels FROM shop.events
 WHERE id BETWEEN 20 AND 24 ORDER BY id;
 \echo
-\echo '== 8. An older version, straight from its metadata file'
-\set v2 :lake '/shop/orders/metadata/v2.metadata.json'
-CREATE FOREIGN TABLE orders_before () SERVER lake OPTIONS (metadata_location :'v2');
-SELECT (SELECT count(*) FROM orders_before) AS before, (SELECT count(*) FROM shop.orders) AS now;
+\echo '== 8. PostgreSQL as the catalog: Spark, Trino and PyIceberg commit to the same rows'
+CREATE SERVER hosted FOREIGN DATA WRAPPER lakefdw OPTIONS (warehouse :'lake', path_map :'map');
+\set v3 'file:///srv/lake/shop/orders/metadata/v3.metadata.json'
+SELECT * FROM lake.register_table('hosted', 'shop.orders', :'v3');
+CREATE SCHEMA hosted;
+IMPORT FOREIGN SCHEMA shop FROM SERVER hosted INTO hosted;
+SELECT namespace, table_name, table_type FROM lake.tables('hosted');
 \echo
-\echo '== 9. What cannot be read is refused by name, never skipped'
+\echo '== 9. A pin holds while another session commits: all that a commit does is to move a pointer'
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT count(*) FROM hosted.orders;
+\setenv move 'UPDATE lake.iceberg_tables SET metadata_location = replace(metadata_location, $$v3$$, $$v5$$)'
+\! psql -X -d postgres -c "$move"
+SELECT count(*) FROM hosted.orders;
+SELECT relation, snapshot_id, scope FROM lake.pins();
+COMMIT;
+SELECT count(*) FROM hosted.orders;
+\echo
+\echo '== 10. History: what was committed, and when it became current'
+SELECT snapshot_id, operation, summary->>'total-records' AS records FROM lake.snapshots('hosted.orders');
+SELECT made_current_at, snapshot_id, is_current_ancestor FROM lake.history('hosted.orders');
+\echo
+\echo '== 11. Time travel: two versions in one query, rows that are new since the first'
+SELECT snapshot_id AS first, made_current_at AS first_time
+FROM lake.history('hosted.orders') ORDER BY made_current_at LIMIT 1 \gset
+SELECT n.status, count(*) AS new_orders, sum(n.amount) AS amount
+FROM hosted.orders n LEFT JOIN lake.at(NULL::hosted.orders, snapshot => :first) o USING (id)
+WHERE o.id IS NULL GROUP BY n.status ORDER BY n.status;
+\echo '   ... and every lake table as of a time'
+SET lakefdw.as_of = :'first_time';
+SELECT count(*) AS orders_then FROM hosted.orders;
+RESET lakefdw.as_of;
+SELECT count(*) AS orders_now FROM hosted.orders;
+\echo
+\echo '== 12. What cannot be read is refused by name, never skipped'
 CREATE SCHEMA cases;
 IMPORT FOREIGN SCHEMA cases LIMIT TO (orc_files) FROM SERVER lake INTO cases;
 \set ON_ERROR_STOP off
