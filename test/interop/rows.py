@@ -1,6 +1,7 @@
 """Rows of ours and of the engines in one form, and the count of comparisons.
 
-Users of this module set PSQL before they call anything.
+Users of this module set PSQL, and DATABASE if it is another one, before they
+call anything.
 """
 
 import datetime as dt
@@ -13,6 +14,7 @@ import sys
 import uuid
 
 PSQL = "psql"
+DATABASE = "postgres"
 EXACT = decimal.Context(prec=400)
 
 passed, failed = 0, []
@@ -30,7 +32,7 @@ def check(name, ok, detail=""):
 def psql(sql):
     run = subprocess.run(
         [PSQL, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d",
-         "postgres", "-f", "-"],
+         DATABASE, "-f", "-"],
         input=sql, capture_output=True, text=True)
     return run.returncode, run.stdout, run.stderr
 
