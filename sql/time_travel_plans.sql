@@ -10,6 +10,7 @@ RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
     FOR line IN EXECUTE format('EXPLAIN (%s) %s', options, query) LOOP
+        CONTINUE WHEN line ~ 'Cache Hits: '; -- of what was read before
         line := regexp_replace(line, '(Bytes \w+: )[1-9]\d*$', '\1some');
         line := regexp_replace(line, '''?\d{16,}''?(::bigint)?', 'id', 'g');
         RETURN NEXT regexp_replace(line,

@@ -72,11 +72,10 @@ static char *
 make_query(FunctionCallInfo fcinfo, Oid relid, TupleDesc desc,
 		   const char *selector)
 {
-	Oid			table_schema = get_rel_namespace(relid);
+	const char *table_schema = get_namespace_name(get_rel_namespace(relid));
+	const char *table = quote_qualified_identifier(table_schema,
+												   get_rel_name(relid));
 	Oid			own_schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	const char *table =
-		quote_qualified_identifier(get_namespace_name(table_schema),
-								   get_rel_name(relid));
 	StringInfoData sql;
 
 	initStringInfo(&sql);
