@@ -112,17 +112,38 @@ resolve_snapshot(LakeArena *arena, const LakeTable *table, int64_t id)
 
 /* ---- times ---- */
 
+/* of the entries whose snapshots are left; NULL: none is */
+static const IcebergLogEntry *
+nearest_entry(LakeArena *arena, const LakeTable *table,
+			  const IcebergLogEntry *timeline, size_t count, int64_t time_ms)
+{
+	const IcebergSnapshotIndex *index = iceberg_index_snapshots(arena, table);
+	const IcebergLogEntry *nearest = NULL;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (iceberg_index_find(index, timeline[i].snapshot_id) != NULL &&
+			(nearest == NULL ||
+			 distance(timeline[i].timestamp_ms, time_ms) <
+			 distance(nearest->timestamp_ms, time_ms)))
+			nearest = &timeline[i];
+	}
+	return nearest;
+}
+
 static _Noreturn void
 throw_no_time(LakeArena *arena, const LakeTable *table,
 			  const IcebergLogEntry *timeline, size_t count, int64_t time_ms)
 {
 	const LakeSnapshot *current = table->current_snapshot;
+	const IcebergLogEntry *first = nearest_entry(arena, table, timeline,
+												 count, time_ms);
 	const char *hint = "The table's history is empty.";
 
-	if (count > 0)
+	if (first != NULL)
 		hint = lake_printf(arena, "The first snapshot that is known is %lld "
-						   "of %s.", (long long) timeline[0].snapshot_id,
-						   time_text(arena, timeline[0].timestamp_ms));
+						   "of %s.", (long long) first->snapshot_id,
+						   time_text(arena, first->timestamp_ms));
 	else if (current != NULL)
 		hint = lake_printf(arena, "The table's history is not known, only "
 						   "its current snapshot, %lld of %s.",
@@ -139,18 +160,11 @@ throw_expired(LakeArena *arena, const LakeTable *table,
 			  const IcebergLogEntry *timeline, size_t count,
 			  const IcebergLogEntry *expired, int64_t time_ms)
 {
-	const IcebergSnapshotIndex *index = iceberg_index_snapshots(arena, table);
-	const IcebergLogEntry *nearest = NULL;
+	const IcebergLogEntry *nearest = nearest_entry(arena, table, timeline,
+												   count,
+												   expired->timestamp_ms);
 	const char *hint = "No snapshot of the table's history is left.";
 
-	for (size_t i = 0; i < count; i++)
-	{
-		if (iceberg_index_find(index, timeline[i].snapshot_id) != NULL &&
-			(nearest == NULL ||
-			 distance(timeline[i].timestamp_ms, expired->timestamp_ms) <
-			 distance(nearest->timestamp_ms, expired->timestamp_ms)))
-			nearest = &timeline[i];
-	}
 	if (nearest != NULL)
 		hint = lake_printf(arena, "The nearest that is left is %lld of %s; "
 						   "lake.history lists them.",

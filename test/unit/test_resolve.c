@@ -279,6 +279,10 @@ times_of_expired_snapshots_name_the_nearest_that_is_left(LakeArena *arena)
 					  "nearest that is left is 3 of 1970-01-01 00:00:09",
 					  resolve_time(arena, table, 1500000));
 	CHECK_THROWS_HINT(LAKE_ERROR_UNDEFINED,
+					  "no snapshot at",
+					  "first snapshot that is known is 3 of",
+					  resolve_time(arena, table, 0));
+	CHECK_THROWS_HINT(LAKE_ERROR_UNDEFINED,
 					  "has expired",
 					  "No snapshot",
 					  resolve_time(arena, none, 1500000));
