@@ -405,6 +405,30 @@ def bench_metadata(server, _):
     show("metadata.json, 10,000 snapshots", statistics.median(times[10000]),
          "1 snap.", statistics.median(times[1]), "<= 15 ms")
 
+    def cold(sql):
+        fresh = Server()
+        fresh.run("SELECT 1 FROM lake.snappy LIMIT 0")
+        before = time.perf_counter()
+        took = fresh.run(sql)[0]
+        wall = (time.perf_counter() - before) * 1000
+        fresh.connection.close()
+        return took, wall
+
+    oldest = snapshot(1, "")["snapshot-id"]
+    for name, goal, sql in (
+            ("lake.at, the first of them", "<= 25 ms",
+             "EXPLAIN SELECT * FROM lake.at(NULL::snapshots_10000, %d)" % oldest),
+            ("lake.at, a time", "<= 25 ms",
+             "EXPLAIN SELECT * FROM lake.at(NULL::snapshots_10000,"
+             " as_of => to_timestamp(1770000009.9))"),
+            ("lake.snapshots of all", "<= 50 ms",
+             "SELECT count(*) FROM lake.snapshots('snapshots_10000')"),
+            ("lake.history of all", "<= 50 ms",
+             "SELECT count(*) FROM lake.history('snapshots_10000')"),
+            ("lake.metadata_log_entries", "<= 50 ms",
+             "SELECT count(*) FROM lake.metadata_log_entries('snapshots_10000')")):
+        show_planning(name, goal, [cold(sql) for _ in range(RUNS)])
+
 
 def bench_memory(server, _):
     fresh = Server()
