@@ -55,6 +55,18 @@ COPY (SELECT jsonb_set(jsonb_set(j, '{snapshots}',
 CREATE FOREIGN TABLE odd (id bigint) SERVER lake OPTIONS (metadata_location :'odd');
 SELECT count(*), count(parent_id) FROM lake.snapshots('odd');
 SELECT snapshot_id = 77 AS expired, parent_id, is_current_ancestor FROM lake.history('odd');
+\echo == 79: without parents the current version is the one that the metadata names
+SELECT id FROM odd EXCEPT SELECT id FROM cases.refs;
+SELECT count(*) FROM odd;
+SELECT count(*) FROM lake.at(NULL::odd, as_of => '2023-11-14 22:13:20+00');
+\echo :LAST_ERROR_SQLSTATE
+SELECT count(*) FROM lake.at(NULL::odd, as_of => '2023-11-14 22:13:19.999999+00');
+\echo :LAST_ERROR_SQLSTATE
+SELECT count(*) FROM lake.at(NULL::odd, ref => 'Audti');
+SELECT count(*) FROM lake.at(NULL::odd, ref => '3582641896243530359');
+SELECT count(*) FROM lake.at(NULL::odd, snapshot => 3582641896243530000);
+\echo :LAST_ERROR_SQLSTATE
+
 
 \echo == the whole sample lake, as PostgreSQL itself reads its metadata files
 CREATE TEMP TABLE metadata AS
