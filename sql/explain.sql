@@ -81,8 +81,8 @@ SELECT t, n->>'Pushed Aggregate' AS aggregate, n->>'Bytes Read' = '0' AS unread,
 FROM unnest(ARRAY['bucket_int', 'pos_deletes', 'deletion_vectors', 'empty']) t,
     LATERAL node('SELECT count(*) FROM ' || t) n;
 
--- what was parsed once serves the scans after it: metadata file, list, manifest;
--- each rescan with another value finds list and manifest
+-- what was parsed once serves the scans after it: metadata file, list, manifest
+-- and footer; each rescan with another value finds list and manifest
 SELECT n->>'Cache Hits' AS hits, n->>'Actual Loops' AS loops
 FROM (VALUES ('SELECT id FROM bucket_int WHERE i = 34'),
     ('SELECT (SELECT count(id) FROM bucket_int WHERE i = v) FROM generate_series(1, 3) v')) q (query),
