@@ -90,6 +90,16 @@ SELECT v.s = :s1 AS first, count(*) FROM (VALUES (:s1), (:s2)) v(s),
     lake.at(NULL::orders, snapshot => (SELECT max(w.s) FROM (VALUES (:s1), (:s2)) w(s) WHERE w.s = v.s)) o GROUP BY 1 ORDER BY 1;
 SELECT s = :s1 AS first, count(o.id) FROM ((VALUES (:s1, 1)) a(s, x) FULL JOIN (VALUES (:s2, 2)) b(s, y) USING (s)),
     LATERAL lake.at(NULL::orders, snapshot => s) o GROUP BY 1 ORDER BY 1;
+-- the selector of an outer query's group, of a recursion, below an outer join
+SELECT n, (SELECT count(*) FROM lake.at(NULL::orders, snapshot => max(v.s)))
+FROM (VALUES (1, :s1), (2, :s2), (2, NULL)) v(n, s) GROUP BY n ORDER BY 1;
+WITH RECURSIVE r(n, c) AS (SELECT 0, 0::bigint UNION ALL
+    SELECT n + 1, (SELECT count(*) FROM lake.at(NULL::orders, snapshot => :s1) o WHERE o.id <= n) FROM r WHERE n < 3)
+SELECT * FROM r ORDER BY n;
+SELECT a.x, c.n FROM (VALUES (1), (2)) a(x) LEFT JOIN (VALUES (2, :s1)) b(y, s) ON y = x
+    LEFT JOIN LATERAL (SELECT count(*) AS n FROM lake.at(NULL::orders, snapshot => coalesce(b.s, :s2))) c ON true ORDER BY 1;
+-- the first argument only names the table
+SELECT count(*) FROM orders o, lake.at(o, snapshot => :s1) x WHERE o.id = 7 AND x.id < 10;
 PREPARE counted(bigint) AS SELECT count(id) FROM lake.at(NULL::orders, snapshot => $1) WHERE id > 0;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE counted(:s1);
@@ -132,6 +142,18 @@ FETCH 2 FROM c;
 FETCH LAST FROM c;
 FETCH FIRST FROM c;
 COMMIT;
+BEGIN;
+DECLARE c CURSOR WITH HOLD FOR SELECT id FROM lake.at(NULL::orders, snapshot => :s1) WHERE id < 4 ORDER BY id;
+COMMIT;
+FETCH ALL FROM c;
+CLOSE c;
+INSERT INTO local VALUES (27) RETURNING (SELECT count(*) FROM lake.at(NULL::orders, snapshot => :s1));
+CREATE TABLE ruled (n int);
+CREATE TABLE log (n bigint);
+CREATE RULE also AS ON INSERT TO ruled DO ALSO INSERT INTO log
+    SELECT new.n + (SELECT count(*) FROM lake.at(NULL::orders, ref => 'end-of-week'));
+INSERT INTO ruled VALUES (1), (2);
+SELECT n FROM log ORDER BY 1;
 CREATE VIEW old_orders AS SELECT * FROM lake.at(NULL::orders, ref => 'end-of-week') o;
 SELECT pg_get_viewdef('old_orders');
 SELECT count(*) FROM old_orders WHERE id > 1000;
@@ -273,6 +295,19 @@ SELECT format('%s/cases/refs/metadata/v6.metadata.json', :'lake') AS file \gset
 CREATE FOREIGN TABLE fixed () SERVER lake OPTIONS (metadata_location :'file', ref 'audit');
 SELECT count(*) FROM fixed;
 SELECT count(*) FROM lake.at(NULL::fixed, ref => 'v1');
+
+-- a hosted catalog, and the pins of its versions
+\set map 'file:///srv/lake=' :lake
+CREATE SERVER hosted_travel FOREIGN DATA WRAPPER lakefdw OPTIONS (warehouse :'lake', path_map :'map');
+INSERT INTO lake.iceberg_tables (catalog_name, table_namespace, table_name, metadata_location)
+    VALUES ('lake', 'travel', 'hosted', :'file');
+CREATE FOREIGN TABLE hosted () SERVER hosted_travel OPTIONS (namespace 'travel', "table" 'hosted', ref 'audit');
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT (SELECT count(*) FROM hosted), (SELECT count(*) FROM lake.at(NULL::hosted, ref => 'v1'));
+SELECT relation, ref, snapshot_id IS NOT NULL AS has_id, scope FROM lake.pins() ORDER BY ref;
+COMMIT;
+DROP SERVER hosted_travel CASCADE;
+DELETE FROM lake.iceberg_tables WHERE table_namespace = 'travel';
 
 -- IMPORT
 IMPORT FOREIGN SCHEMA shop LIMIT TO (orders, products) FROM SERVER lake INTO travel
