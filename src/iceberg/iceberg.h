@@ -42,7 +42,7 @@ typedef struct IcebergSnapshotInfo
 	int64_t		sequence_number;
 	int64_t		timestamp_ms;
 	int32_t		schema_id;		/* -1 unknown */
-	const char *operation;		/* NULL: the summary does not say */
+	const char *operation;		/* NULL: there is no summary, or an empty one */
 	const char *manifest_list;	/* NULL: v1, manifests inline */
 	int			summary_count;	/* without "operation" */
 	const char *const *summary; /* key, value, key, value, ... */
