@@ -126,6 +126,15 @@ COPY (SELECT rtrim((j - 'snapshots' - 'refs' - 'current-snapshot-id' - 'snapshot
 CREATE FOREIGN TABLE summaries (id bigint) SERVER lake OPTIONS (metadata_location :'summaries');
 SELECT snapshot_id, operation, summary FROM lake.snapshots('summaries');
 
+\echo == names of refs that are no text
+COPY (SELECT jsonb_set(j, '{refs,NAME}', j->'refs'->'v1') FROM metadata
+  WHERE rel = 'cases.refs'::regclass) TO PROGRAM
+  'sed "s/NAME/$(printf "\\1\\377")/" > "$LAKE_WORK/refs.metadata.json"';
+SELECT :'work' || '/refs.metadata.json' AS names \gset
+CREATE FOREIGN TABLE names (id bigint) SERVER lake OPTIONS (metadata_location :'names');
+SELECT * FROM lake.refs('names');
+SELECT * FROM lake.at(NULL::names, ref => 'x');
+
 \echo == times that timestamptz cannot show
 COPY (SELECT jsonb_set(j, '{snapshots,0,timestamp-ms}', '9223372036854775807') FROM metadata
   WHERE rel = 'cases.refs'::regclass) TO :'times';
@@ -173,5 +182,5 @@ SELECT count(*) > 0 AS some FROM lake.history('cases.refs');
 RESET ROLE;
 DROP OWNED BY regress_inspector;
 DROP ROLE regress_inspector;
-DROP FOREIGN TABLE odd, wrong, expired, summaries, times;
+DROP FOREIGN TABLE odd, wrong, expired, summaries, times, names;
 DROP TABLE local;

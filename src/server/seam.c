@@ -254,15 +254,19 @@ void
 lake_throw_hint(LakeErrorCode code, const char *hint, const char *fmt,...)
 {
 	char		message[MESSAGE_MAX];
+	char		presentable[MESSAGE_MAX];
 	va_list		args;
 
 	va_start(args, fmt);
 	format_message(message, fmt, args);
 	va_end(args);
+	/* it may have names from a file, too */
+	snprintf(presentable, sizeof presentable, "%s", hint);
+	make_presentable(presentable);
 	ereport(ERROR,
 			(errcode(sqlstates[code]),
 			 errmsg_internal("%s", message),
-			 errhint("%s", hint)));
+			 errhint("%s", presentable)));
 	pg_unreachable();
 }
 
