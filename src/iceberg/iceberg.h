@@ -322,12 +322,12 @@ typedef struct PartitionTotals
 	const LakeValue *values;	/* of the partition type's fields */
 	int32_t		spec_id;		/* of the newest file */
 	int64_t		records;		/* of data files, deleted ones included */
-	int64_t		files;
+	int32_t		files;
 	int64_t		size;			/* bytes */
 	int64_t		position_delete_records;
-	int64_t		position_delete_files;
+	int32_t		position_delete_files;
 	int64_t		equality_delete_records;
-	int64_t		equality_delete_files;
+	int32_t		equality_delete_files;
 
 	/*
 	 * The newest of the snapshots that added the files and are still in the

@@ -122,6 +122,15 @@ add(int64_t *total, int64_t part, const char *name)
 }
 
 static void
+count_file(int32_t *files)
+{
+	if (*files == INT32_MAX)
+		lake_throw(LAKE_ERROR_OUT_OF_RANGE,
+				   "number of files in a partition is out of range");
+	(*files)++;
+}
+
+static void
 count_entry(Totaling *totaling, const EntryWalk *walk,
 			const IcebergEntry *entry)
 {
@@ -140,17 +149,17 @@ count_entry(Totaling *totaling, const EntryWalk *walk,
 		case CONTENT_DATA:
 			add(&partition->records, entry->record_count, "record_count");
 			add(&partition->size, entry->size, "file_size_in_bytes");
-			partition->files++;
+			count_file(&partition->files);
 			break;
 		case CONTENT_POSITION_DELETES:
 			add(&partition->position_delete_records, entry->record_count,
 				"record_count");
-			partition->position_delete_files++;
+			count_file(&partition->position_delete_files);
 			break;
 		case CONTENT_EQUALITY_DELETES:
 			add(&partition->equality_delete_records, entry->record_count,
 				"record_count");
-			partition->equality_delete_files++;
+			count_file(&partition->equality_delete_files);
 			break;
 	}
 }

@@ -210,3 +210,66 @@ json_set_timestamp(JsonbValue *json, int64 ticks, int digits, bool zone)
 				digits);
 	set_text(json, zone ? psprintf("%s+00:00", text) : text);
 }
+
+static void
+set_integer_value(JsonbValue *json, LakeTypeKind kind, int64 value)
+{
+	switch (kind)
+	{
+		case LAKE_BOOLEAN:
+			json_set_bool(json, value != 0);
+			break;
+		case LAKE_DATE:
+			json_set_date(json, value);
+			break;
+		case LAKE_TIME:
+			json_set_time(json, value);
+			break;
+		case LAKE_TIMESTAMP:
+		case LAKE_TIMESTAMPTZ:
+			json_set_timestamp(json, value, 6, kind == LAKE_TIMESTAMPTZ);
+			break;
+		case LAKE_TIMESTAMP_NS:
+		case LAKE_TIMESTAMPTZ_NS:
+			json_set_timestamp(json, value, 9, kind == LAKE_TIMESTAMPTZ_NS);
+			break;
+		default:
+			json_set_integer(json, value);
+			break;
+	}
+}
+
+void
+json_set_value(JsonbValue *json, const LakeType *type, const LakeValue *value)
+{
+	if (value->is_null)
+	{
+		json->type = jbvNull;
+		return;
+	}
+	switch (type->kind)
+	{
+		case LAKE_FLOAT:
+			json_set_float(json, (float) value->d);
+			break;
+		case LAKE_DOUBLE:
+			json_set_double(json, value->d);
+			break;
+		case LAKE_DECIMAL:
+			json_set_decimal(json, value->decimal, type->scale);
+			break;
+		case LAKE_STRING:
+			json_set_string(json, value->bytes);
+			break;
+		case LAKE_UUID:
+			json_set_uuid(json, value->bytes.data);
+			break;
+		case LAKE_FIXED:
+		case LAKE_BINARY:
+			json_set_bytes(json, value->bytes);
+			break;
+		default:
+			set_integer_value(json, type->kind, value->i);
+			break;
+	}
+}

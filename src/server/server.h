@@ -9,6 +9,7 @@
 
 #include "foreign/foreign.h"
 #include "nodes/pg_list.h"
+#include "utils/jsonb.h"
 #include "utils/timestamp.h"
 #include "utils/memutils.h"
 #include "utils/relcache.h"
@@ -106,6 +107,35 @@ extern bool value_is_comparable(const LakeType *type, Oid type_oid);
  */
 extern ValueFit value_from_datum(LakeArena *arena, const LakeType *type,
 								 Oid type_oid, Datum datum, LakeValue *value);
+
+/* ---- json_scalar.c: scalars as parts of jsonb, in the current context ---- */
+
+extern void json_set_bool(JsonbValue *json, bool value);
+extern void json_set_integer(JsonbValue *json, int64 value);
+
+/* 0 <= scale <= 38 */
+extern void json_set_decimal(JsonbValue *json, LakeInt128 value, int scale);
+extern void json_set_float(JsonbValue *json, float value);
+extern void json_set_double(JsonbValue *json, double value);
+
+/* checked as text_check does; may borrow from text */
+extern void json_set_string(JsonbValue *json, LakeBytes text);
+extern void json_set_bytes(JsonbValue *json, LakeBytes bytes);
+extern void json_set_uuid(JsonbValue *json, const uint8 uuid[16]);
+
+/* days since 1970-01-01 */
+extern void json_set_date(JsonbValue *json, int64 days);
+
+/* microseconds since midnight; throws 22008 outside of a day */
+extern void json_set_time(JsonbValue *json, int64 usecs);
+
+/* since 1970; digits 6: microseconds, 9: nanoseconds; zone: UTC, marked so */
+extern void json_set_timestamp(JsonbValue *json, int64 ticks, int digits,
+							   bool zone);
+
+/* a value of a scalar type; text is checked, as by json_set_string */
+extern void json_set_value(JsonbValue *json, const LakeType *type,
+						   const LakeValue *value);
 
 /* ---- option.c ---- */
 

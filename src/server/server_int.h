@@ -88,31 +88,6 @@ extern JsonbValue *variant_push(JsonbParseState **state,
 								JsonbIteratorToken token, LakeBytes metadata,
 								LakeBytes value);
 
-/* ---- json_scalar.c ---- */
-
-extern void json_set_bool(JsonbValue *json, bool value);
-extern void json_set_integer(JsonbValue *json, int64 value);
-
-/* 0 <= scale <= 38 */
-extern void json_set_decimal(JsonbValue *json, LakeInt128 value, int scale);
-extern void json_set_float(JsonbValue *json, float value);
-extern void json_set_double(JsonbValue *json, double value);
-
-/* checked as text_check does; may borrow from text */
-extern void json_set_string(JsonbValue *json, LakeBytes text);
-extern void json_set_bytes(JsonbValue *json, LakeBytes bytes);
-extern void json_set_uuid(JsonbValue *json, const uint8 uuid[16]);
-
-/* days since 1970-01-01 */
-extern void json_set_date(JsonbValue *json, int64 days);
-
-/* microseconds since midnight; throws 22008 outside of a day */
-extern void json_set_time(JsonbValue *json, int64 usecs);
-
-/* since 1970; digits 6: microseconds, 9: nanoseconds; zone: UTC, marked so */
-extern void json_set_timestamp(JsonbValue *json, int64 ticks, int digits,
-							   bool zone);
-
 /* ---- coerce.c ---- */
 
 /* what a column's declared modifier asks of values that are there already */
