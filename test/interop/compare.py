@@ -39,15 +39,6 @@ KNOWN = {
 }
 
 
-def tables():
-    """(namespace, table) below WAREHOUSE."""
-    for metadata in sorted(glob.glob(WAREHOUSE + "/**/metadata",
-                                     recursive=True)):
-        parts = os.path.relpath(os.path.dirname(metadata),
-                                WAREHOUSE).split(os.sep)
-        yield ".".join(parts[:-1]), parts[-1]
-
-
 def set_up():
     status, _, err = psql("""
         CREATE EXTENSION lakefdw;
@@ -59,7 +50,7 @@ def set_up():
                    literal("file:///srv/lake=" + SAMPLE)))
     if status != 0:
         sys.exit(err)
-    for space in sorted({space for space, _ in tables()}):
+    for space in sorted({space for space, _ in rows.tables(WAREHOUSE)}):
         for server in ("fresh", "sample"):
             schema = quoted("%s.%s" % (server, space))
             status, _, err = psql(
@@ -83,7 +74,7 @@ def newest(space, table):
 
 
 def compare_current(spark):
-    for space, table in tables():
+    for space, table in rows.tables(WAREHOUSE):
         name = "%s.%s" % (space, table)
         fresh = "%s.%s" % (quoted("fresh." + space), quoted(table))
         ours, err = our_rows(fresh)
@@ -91,7 +82,8 @@ def compare_current(spark):
             check(name + " is refused by name",
                   ours is None and REFUSED[name] in err, err or "no error")
             continue
-        if space == "py" or name in NOT_SPARK:
+        if not rows.is_for_spark(WAREHOUSE, space, table) or \
+                name in NOT_SPARK:
             theirs = pyiceberg_rows(newest(space, table))
         elif name in KNOWN:
             theirs = KNOWN[name]
@@ -107,8 +99,9 @@ def compare_current(spark):
 def compare_versions(spark):
     """Each metadata file by itself against Spark's time travel."""
     number = 0
-    for space, table in tables():
-        if space == "py" or "%s.%s" % (space, table) in REFUSED:
+    for space, table in rows.tables(WAREHOUSE):
+        if not rows.is_for_spark(WAREHOUSE, space, table) or \
+                "%s.%s" % (space, table) in REFUSED:
             continue
         for path in sorted(glob.glob("%s/%s/%s/metadata/v*.metadata.json" % (
                 WAREHOUSE, space.replace(".", "/"), table))):

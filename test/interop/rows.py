@@ -6,7 +6,9 @@ call anything.
 
 import datetime as dt
 import decimal
+import glob
 import json
+import os
 import re
 import struct
 import subprocess
@@ -147,6 +149,21 @@ def same(name, ours, theirs, err=""):
         len(ours), len(theirs),
         [r for r in ours if r not in theirs][:3],
         [r for r in theirs if r not in ours][:3]))
+
+
+def tables(warehouse):
+    """(namespace, table) below a warehouse."""
+    for metadata in sorted(glob.glob(warehouse + "/**/metadata",
+                                     recursive=True)):
+        parts = os.path.relpath(os.path.dirname(metadata),
+                                warehouse).split(os.sep)
+        yield ".".join(parts[:-1]), parts[-1]
+
+
+def is_for_spark(warehouse, space, table):
+    """Spark's catalog knows its own names of metadata files alone."""
+    return bool(glob.glob("%s/%s/%s/metadata/v*.metadata.json" % (
+        warehouse, space.replace(".", "/"), table)))
 
 
 def close():

@@ -64,6 +64,9 @@ echo "writing a lake with Spark, PyIceberg and DuckDB"
 echo "comparing rows"
 compare test/interop/compare.py "$warehouse" "$SPARK_ICEBERG_JAR" \
 	"$PG_BIN/psql" "$LAKE_DIR"
+echo "comparing metadata tables"
+compare test/interop/metadata_tables.py "$warehouse" "$SPARK_ICEBERG_JAR" \
+	"$PG_BIN/psql"
 echo "committing through the hosted catalog, and comparing every version"
 cluster_psql -q -c "CREATE DATABASE hosted" -d postgres
 compare test/interop/hosted.py "$hosted" "$SPARK_ICEBERG_JAR" \
