@@ -34,28 +34,41 @@ drop_page(LeafReader *leaf, Page **page)
 	*page = NULL;
 }
 
-void
-leaf_begin(LeafReader *leaf, int row_group)
+static const ParquetChunk *
+chunk_of(const LeafReader *leaf)
 {
-	const ParquetChunk *chunk =
-		&leaf->file->row_groups[row_group].chunks[leaf->node->field.leaf];
-	uint64_t	start;
+	return &leaf->file->row_groups[leaf->row_group].
+		chunks[leaf->node->field.leaf];
+}
+
+void
+leaf_begin(LeafReader *leaf, int row_group, const RowRanges *wanted)
+{
+	const ParquetChunk *chunk;
 	uint64_t	end;
 
-	parquet_chunk_check(leaf->file, row_group, leaf->node, &start, &end);
+	parquet_chunk_check(leaf->file, row_group, leaf->node, &leaf->start, &end);
+	leaf->row_group = row_group;
+	chunk = chunk_of(leaf);
 	drop_page(leaf, &leaf->page);
 	drop_page(leaf, &leaf->retired);
 	drop_page(leaf, &leaf->dict_page);
 	lake_arena_reset(leaf->chunk_arena);
 	leaf->dict = NULL;
 	leaf->unread = (uint64_t) chunk->value_count;
+	leaf->row = 0;
 	leaf->pending = 0;
+	leaf->asked_index = false;
+	leaf->has_sought = false;
+	leaf->index = NULL;
+	leaf->next_page = 0;
 	leaf->announced = false;
 	leaf->left = 0;
 	leaf->block_len = 0;
 	leaf->block_pos = 0;
-	page_stream_begin(&leaf->stream, leaf->file->file, chunk->codec, start,
-					  end);
+	page_stream_begin(&leaf->stream, leaf->file->file, chunk->codec,
+					  leaf->start, end);
+	leaf->stream.wanted = *wanted;
 	/* before ARROW-10353, v2 pages said is_compressed = false and were */
 	leaf->stream.always_compressed =
 		parquet_written_before(leaf->file, "parquet-cpp", 2, 0, 0);
@@ -115,10 +128,9 @@ is_count_possible(const ParquetField *field, uint64_t count, uint64_t size)
 }
 
 static void
-load_dictionary(LeafReader *leaf)
+load_dictionary(LeafReader *leaf, const PageHeader *header)
 {
 	const ParquetField *field = &leaf->node->field;
-	const PageHeader *header = &leaf->header;
 	LakeDictionary *dict;
 	ValueDecoder decoder;
 	void	   *values;
@@ -154,6 +166,42 @@ load_dictionary(LeafReader *leaf)
 		drop_page(leaf, &leaf->dict_page);
 }
 
+bool
+leaf_has_more(const LeafReader *leaf)
+{
+	return leaf->has_sought ? leaf->next_page < leaf->index->count :
+		leaf->unread > 0;
+}
+
+void
+leaf_doubt_index(LeafReader *leaf)
+{
+	if (leaf->has_sought)
+		lake_throw(LAKE_ERROR_CORRUPT,
+				   "the pages of a column chunk are not those of its offset index");
+	leaf->index = leaf->stream.index = NULL;
+}
+
+/* is the announced page the next one of the index, with as many rows? */
+static void
+check_location(LeafReader *leaf)
+{
+	const PageHeader *header = &leaf->header;
+	const PageLocation *location = &leaf->index->pages[leaf->next_page];
+	uint64_t	rows;
+
+	if (leaf->next_page >= leaf->index->count ||
+		location->offset != leaf->header_offset)
+	{
+		leaf_doubt_index(leaf);
+		return;
+	}
+	rows = location[1].first_row - location->first_row;
+	if (leaf->node->repeated == 0 ? header->value_count != rows :
+		header->type == PAGE_DATA_V2 && header->row_count != rows)
+		leaf_doubt_index(leaf);
+}
+
 void
 leaf_announce(LeafReader *leaf)
 {
@@ -161,18 +209,21 @@ leaf_announce(LeafReader *leaf)
 
 	while (!leaf->announced)
 	{
-		if (leaf->unread == 0 || !page_stream_next(&leaf->stream, header))
+		leaf->header_offset = leaf->stream.pos;
+		if (!leaf_has_more(leaf) || !page_stream_next(&leaf->stream, header))
 			lake_throw(LAKE_ERROR_CORRUPT,
 					   "the pages of a column chunk end %llu values too early",
 					   (unsigned long long) leaf->unread);
 		if (header->type == PAGE_DICTIONARY)
-			load_dictionary(leaf);
+			load_dictionary(leaf, header);
 		if ((header->type != PAGE_DATA && header->type != PAGE_DATA_V2) ||
 			header->value_count == 0)
 			continue;
 		if (header->value_count > leaf->unread)
 			lake_throw(LAKE_ERROR_CORRUPT,
 					   "the pages of a column chunk have more values than it says");
+		if (leaf->index != NULL)
+			check_location(leaf);
 		leaf->announced = true;
 	}
 }
@@ -182,6 +233,7 @@ leaf_pass(LeafReader *leaf)
 {
 	leaf->unread -= leaf->header.value_count;
 	leaf->announced = false;
+	leaf->next_page++;
 	leaf->counters->pages_skipped++;
 }
 
@@ -212,6 +264,54 @@ start_levels(LeafReader *leaf, ByteCursor *cursor)
 	levels_init(&leaf->def, levels, node->defined);
 }
 
+/* a seek has left out what is in front of the pages */
+static void
+fetch_dictionary(LeafReader *leaf)
+{
+	PageStream *stream = &leaf->stream;
+	uint64_t	next = stream->pos;
+	PageHeader	header;
+
+	if (leaf->dict != NULL || !leaf->has_sought)
+		return;
+	stream->pos = leaf->start;
+	while (leaf->dict == NULL && stream->pos < leaf->index->pages[0].offset &&
+		   page_stream_next(stream, &header))
+	{
+		if (header.type == PAGE_DICTIONARY)
+			load_dictionary(leaf, &header);
+	}
+	stream->pos = next;
+}
+
+/*
+ * Counts the rows that begin in a v1 page of a list, whose header does not say
+ * them.
+ */
+static void
+check_page_rows(LeafReader *leaf)
+{
+	const PageLocation *location = &leaf->index->pages[leaf->next_page];
+	LevelDecoder decoder = leaf->rep;
+	uint32_t	left = leaf->header.value_count;
+	uint64_t	rows = 0;
+	uint16_t	levels[1024];
+
+	while (left > 0)
+	{
+		uint32_t	count = left < 1024 ? left : 1024;
+
+		levels_read(&decoder, levels, count);
+		for (uint32_t i = 0; i < count; i++)
+			rows += levels[i] == 0;
+		if (left == leaf->header.value_count && levels[0] != 0)
+			leaf_doubt_index(leaf);
+		left -= count;
+	}
+	if (rows != location[1].first_row - location->first_row)
+		leaf_doubt_index(leaf);
+}
+
 void
 leaf_open(LeafReader *leaf)
 {
@@ -232,10 +332,15 @@ leaf_open(LeafReader *leaf)
 	leaf->page = page_stream_load(&leaf->stream, header);
 	cursor_init(&cursor, leaf->page->bytes, leaf->page->size, "Parquet page");
 	start_levels(leaf, &cursor);
+	if (leaf->has_sought && leaf->node->repeated > 0 &&
+		header->type == PAGE_DATA)
+		check_page_rows(leaf);
 	rest.data = cursor.pos;
 	rest.len = cursor_left(&cursor);
 	leaf->coded = header->encoding == PARQUET_ENCODING_RLE_DICTIONARY ||
 		header->encoding == PARQUET_ENCODING_PLAIN_DICTIONARY;
+	if (leaf->coded)
+		fetch_dictionary(leaf);
 	if (!leaf->coded)
 		value_decoder_init(&leaf->values, leaf->page->arena,
 						   header->encoding, field->physical,
@@ -248,7 +353,78 @@ leaf_open(LeafReader *leaf)
 	leaf->unread -= header->value_count;
 	leaf->announced = false;
 	leaf->left = header->value_count;
+	leaf->next_page++;
 	leaf->counters->pages_read++;
+}
+
+/* ---- the offset index ---- */
+
+/*
+ * Sets the index, if there is one that knows where we are.  The pages so far
+ * were passed by their headers.
+ */
+static void
+ask_index(LeafReader *leaf)
+{
+	const OffsetIndex *index = offset_index_read(leaf->file, leaf->chunk_arena,
+												 leaf->row_group, leaf->node);
+	uint64_t	next = leaf->announced ? leaf->header_offset :
+		leaf->stream.pos;
+	uint32_t	page = 0;
+
+	leaf->asked_index = true;
+	if (index == NULL)
+		return;
+	while (page < index->count && index->pages[page].offset < next)
+		page++;
+	if (page != leaf->next_page ||
+		(leaf->node->repeated == 0 &&
+		 index->pages[page].first_row != leaf->row + leaf->left))
+		return;
+	leaf->index = leaf->stream.index = index;
+}
+
+void
+leaf_seek(LeafReader *leaf)
+{
+	const PageLocation *pages;
+	uint64_t	target = leaf->row + leaf->pending;
+	uint32_t	page;
+
+	if (!leaf->asked_index &&
+		(leaf->stream.wanted.count > 0 ||
+		 (leaf->pending > 0 && !page_stream_is_ahead(&leaf->stream))))
+		ask_index(leaf);
+	if (leaf->index == NULL || leaf->pending == 0)
+		return;
+	page = offset_index_find(leaf->index, target);
+	if (page < leaf->next_page)
+		return;
+	pages = leaf->index->pages;
+	if (page > leaf->next_page)
+	{
+		leaf->counters->pages_skipped += page - leaf->next_page;
+		leaf->stream.pos = pages[page].offset;
+		leaf->next_page = page;
+		leaf->announced = false;
+		if (leaf->node->repeated == 0)
+			leaf->unread = pages[leaf->index->count].first_row -
+				pages[page].first_row;
+	}
+	leaf->has_sought = true;
+	leaf->left = 0;
+	leaf->block_len = leaf->block_pos = 0;
+	leaf->row = pages[page].first_row;
+	leaf->pending = target - leaf->row;
+}
+
+void
+leaf_end(LeafReader *leaf)
+{
+	if (leaf->index == NULL)
+		return;
+	leaf->counters->pages_skipped += leaf->index->count - leaf->next_page;
+	leaf->next_page = leaf->index->count;
 }
 
 /* ---- values ---- */
@@ -339,9 +515,11 @@ skip_flat(LeafReader *leaf)
 		if (leaf->left == 0)
 		{
 			leaf_announce(leaf);
-			if (leaf->header.value_count <= leaf->pending)
+			count = leaf->header.value_count;
+			if (count <= leaf->pending)
 			{
-				leaf->pending -= leaf->header.value_count;
+				leaf->pending -= count;
+				leaf->row += count;
 				leaf_pass(leaf);
 				continue;
 			}
@@ -352,6 +530,7 @@ skip_flat(LeafReader *leaf)
 		leaf_skip_values(leaf, levels_skip(&leaf->def, count));
 		leaf->left -= count;
 		leaf->pending -= count;
+		leaf->row += count;
 	}
 }
 
@@ -424,7 +603,11 @@ leaf_read_flat(LeafReader *leaf, uint32_t count)
 
 	leaf_start(leaf);
 	if (count > 0)
+	{
+		leaf_seek(leaf);
 		skip_flat(leaf);
+		leaf->row += count;
+	}
 	while (done < count)
 	{
 		uint32_t	step;

@@ -67,6 +67,12 @@ read_column_metadata(ByteCursor *cursor, ParquetChunk *chunk)
 				chunk->statistics.len =
 					(size_t) (cursor->pos - chunk->statistics.data);
 				break;
+			case 14:
+				chunk->bloom.offset = thrift_i64(cursor, &field);
+				break;
+			case 15:
+				chunk->bloom.size = thrift_i32(cursor, &field);
+				break;
 			default:
 				thrift_skip(cursor, &field);
 		}
@@ -92,6 +98,18 @@ read_chunk(ByteCursor *cursor, ParquetChunk *chunk)
 				thrift_struct(cursor, &field);
 				read_column_metadata(cursor, chunk);
 				described = true;
+				break;
+			case 4:
+				chunk->offset_index.offset = thrift_i64(cursor, &field);
+				break;
+			case 5:
+				chunk->offset_index.size = thrift_i32(cursor, &field);
+				break;
+			case 6:
+				chunk->column_index.offset = thrift_i64(cursor, &field);
+				break;
+			case 7:
+				chunk->column_index.size = thrift_i32(cursor, &field);
 				break;
 			case 8:
 				chunk->refusal = PARQUET_REFUSE_ENCRYPTED;
@@ -350,10 +368,10 @@ place_row_groups(ParquetFile *file)
 
 /*
  * The footer's bytes, without length and magic.  One read is enough for most
- * files.
+ * files, and often for what lies before the footer, too.
  */
 static LakeBytes
-fetch_footer(LakeArena *arena, LakeFile *file)
+fetch_footer(LakeArena *arena, LakeFile *file, ParquetFile *parquet)
 {
 	size_t		tail_len = file->size < FIRST_READ ?
 		(size_t) file->size : FIRST_READ;
@@ -382,7 +400,11 @@ fetch_footer(LakeArena *arena, LakeFile *file)
 				   "the footer has %zu bytes, more than %zu", len,
 				   PARQUET_MAX_FOOTER_BYTES);
 	if (len <= tail_len - TAIL_BYTES)
+	{
+		parquet->tail_offset = file->size - tail_len;
+		parquet->tail = encoding_bytes(tail, tail_len);
 		return encoding_bytes(tail + tail_len - TAIL_BYTES - len, len);
+	}
 
 	all = lake_alloc_raw(arena, len);
 	lake_file_read(file, file->size - TAIL_BYTES - len, len, all);
@@ -400,7 +422,7 @@ parquet_file_open(LakeArena *arena, LakeFile *file)
 
 	lake_frame_push(&frame, "reading Parquet footer", file->location);
 	parquet->file = file;
-	footer = fetch_footer(arena, file);
+	footer = fetch_footer(arena, file, parquet);
 	parquet->data_end = file->size - TAIL_BYTES - footer.len;
 	cursor_init(&cursor, footer.data, footer.len, "Parquet footer");
 	read_file_metadata(arena, &cursor, parquet);
@@ -459,13 +481,55 @@ chunk_of(const ParquetFile *file, int row_group, int leaf)
 	return &file->row_groups[row_group].chunks[leaf];
 }
 
+/* is it all before the footer? */
+static bool
+is_in_data(const ParquetFile *file, int64_t offset, int64_t size)
+{
+	return offset >= 0 && size >= 0 && (uint64_t) offset <= file->data_end &&
+		(uint64_t) size <= file->data_end - (uint64_t) offset;
+}
+
+bool
+parquet_chunk_place(const ParquetFile *file, const ParquetChunk *chunk,
+					uint64_t *start, uint64_t *end)
+{
+	int64_t		first = chunk_start(chunk);
+
+	if (!is_in_data(file, first, chunk->size))
+		return false;
+	*start = (uint64_t) first;
+	*end = *start + (uint64_t) chunk->size;
+	return true;
+}
+
+bool
+parquet_file_bytes(const ParquetFile *file, LakeArena *arena,
+				   const ParquetPlace *place, size_t limit, LakeBytes *bytes)
+{
+	uint64_t	offset = (uint64_t) place->offset;
+	size_t		size = (size_t) place->size;
+	uint8_t    *data;
+
+	if (!is_in_data(file, place->offset, place->size) || size > limit)
+		return false;
+	if (file->tail.len > 0 && offset >= file->tail_offset)
+	{
+		*bytes = encoding_bytes(file->tail.data + (offset - file->tail_offset),
+								size);
+		return true;
+	}
+	data = lake_alloc_raw(arena, size);
+	lake_file_read(file->file, offset, size, data);
+	*bytes = encoding_bytes(data, size);
+	return true;
+}
+
 void
 parquet_chunk_check(const ParquetFile *file, int row_group,
 					const ParquetNode *leaf, uint64_t *start, uint64_t *end)
 {
 	const ParquetChunk *chunk = chunk_of(file, row_group, leaf->field.leaf);
 	const char *name = leaf->field.name;
-	int64_t		first = chunk_start(chunk);
 
 	if (chunk->refusal == PARQUET_REFUSE_ENCRYPTED)
 		lake_throw(LAKE_ERROR_UNSUPPORTED,
@@ -489,14 +553,12 @@ parquet_chunk_check(const ParquetFile *file, int row_group,
 				   "column \"%s\" has %lld values in a row group of %lld rows",
 				   name, (long long) chunk->value_count,
 				   (long long) file->row_groups[row_group].rows);
-	if (first < 0 || chunk->size < 0 || (uint64_t) first > file->data_end ||
-		(uint64_t) chunk->size > file->data_end - (uint64_t) first)
+	if (!parquet_chunk_place(file, chunk, start, end))
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "column \"%s\" says %lld bytes at offset %lld, outside of the file's %llu bytes of data",
-				   name, (long long) chunk->size, (long long) first,
+				   name, (long long) chunk->size,
+				   (long long) chunk_start(chunk),
 				   (unsigned long long) file->data_end);
-	*start = (uint64_t) first;
-	*end = *start + (uint64_t) chunk->size;
 	if (parquet_written_before(file, "parquet-mr", 1, 2, 9))
 		*end = *end + OLD_WRITER_PADDING < file->data_end ?
 			*end + OLD_WRITER_PADDING : file->data_end;

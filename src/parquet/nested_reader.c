@@ -103,7 +103,8 @@ keep_levels(LeafReader *leaf, uint32_t end)
 static bool
 is_at_row_border(LeafReader *leaf)
 {
-	if (leaf->node->repeated == 0 || leaf->unread == 0)
+	/* a page that an index knows begins with a row, which leaf_open checks */
+	if (leaf->node->repeated == 0 || !leaf_has_more(leaf) || leaf->has_sought)
 		return true;
 	leaf_announce(leaf);
 	return leaf->header.type == PAGE_DATA_V2;
@@ -147,6 +148,9 @@ consume_rows(LeafReader *leaf, uint64_t rows, bool keep)
 				if (started == rows && is_at_row_border(leaf))
 					return;
 				leaf_announce(leaf);
+				if (leaf->index != NULL && leaf->row + started !=
+					leaf->index->pages[leaf->next_page].first_row)
+					leaf_doubt_index(leaf);
 				leaf_open(leaf);
 			}
 			read_block(leaf);
@@ -168,18 +172,22 @@ leaf_read_levels(LeafReader *leaf, uint32_t rows)
 	leaf_start(leaf);
 	if (rows == 0)
 		return;
+	leaf_seek(leaf);
 	skipped = skip_pages(leaf, leaf->pending);
+	leaf->row += leaf->pending - skipped;
+	leaf->pending = 0;
 	if (skipped > 0)
 		consume_rows(leaf, skipped, false);
-	leaf->pending = 0;
+	leaf->row += skipped;
 	consume_rows(leaf, rows, true);
+	leaf->row += rows;
 }
 
 void
 leaf_check_end(const LeafReader *leaf)
 {
 	if (leaf->block_pos < leaf->block_len || leaf->left > 0 ||
-		leaf->unread > 0)
+		leaf_has_more(leaf))
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "a column chunk has more rows than its row group");
 }

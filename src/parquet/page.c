@@ -17,6 +17,8 @@
 #define FIRST_HEADER_BYTES	((size_t) 256)
 /* a header has statistics in it, that is two values of any length */
 #define MAX_HEADER_BYTES	((size_t) 16 << 20)
+/* what is read along to spare a request */
+#define GAP_BYTES			((uint64_t) 64 << 10)
 /* pages kept for reuse; a vector seldom spans more */
 #define MAX_SPARE_PAGES		2
 
@@ -38,7 +40,88 @@ page_stream_begin(PageStream *stream, LakeFile *file, int32_t codec,
 	stream->codec = codec_from_parquet_id(codec);
 	stream->pos = start;
 	stream->end = end;
+	stream->index = NULL;
+	stream->wanted.count = 0;
 	stream->window_len = 0;
+}
+
+/* is any row of the page wanted? */
+static bool
+is_wanted(const PageStream *stream, uint32_t page)
+{
+	const ParquetRows *ranges = stream->wanted.ranges;
+	int64_t		first = (int64_t) stream->index->pages[page].first_row;
+	int64_t		end = (int64_t) stream->index->pages[page + 1].first_row;
+	int			low = 0;
+	int			high = stream->wanted.count;
+
+	/* the first range that ends after the page's first row */
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (ranges[middle].end <= first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < stream->wanted.count && ranges[low].first < end;
+}
+
+/* the first page that begins at offset or after it, or the count of pages */
+static uint32_t
+page_at(const OffsetIndex *index, uint64_t offset)
+{
+	uint32_t	low = 0;
+	uint32_t	high = index->count;
+
+	while (low < high)
+	{
+		uint32_t	middle = low + (high - low) / 2;
+
+		if (index->pages[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * How many bytes to fetch at offset when len are needed: up to a window, as far
+ * as they are wanted.
+ */
+static size_t
+fetch_size(const PageStream *stream, uint64_t offset, size_t len)
+{
+	const OffsetIndex *index = stream->index;
+	uint64_t	limit = stream->end - offset;
+	uint64_t	end = offset + len;
+
+	if (limit > WINDOW_BYTES && limit > len)
+		limit = len > WINDOW_BYTES ? len : WINDOW_BYTES;
+	limit += offset;
+	if (index == NULL || stream->wanted.count == 0)
+		return (size_t) (limit - offset);
+	/* the dictionary is in front of the pages */
+	if (offset < index->pages[0].offset && end < index->pages[0].offset)
+		end = index->pages[0].offset;
+	for (uint32_t i = page_at(index, offset); i < index->count &&
+		 index->pages[i].offset < limit &&
+		 index->pages[i].offset <= end + GAP_BYTES; i++)
+	{
+		if (index->pages[i].end > end && is_wanted(stream, i))
+			end = index->pages[i].end;
+	}
+	return (size_t) ((end < limit ? end : limit) - offset);
+}
+
+bool
+page_stream_is_ahead(const PageStream *stream)
+{
+	return stream->pos >= stream->window_offset &&
+		stream->pos - stream->window_offset + FIRST_HEADER_BYTES <=
+		stream->window_len;
 }
 
 /*
@@ -57,9 +140,7 @@ window_at(PageStream *stream, uint64_t offset, size_t len)
 	if (keep > 0 && len <= keep)
 		return stream->window + ahead;
 
-	want = len > WINDOW_BYTES ? len : WINDOW_BYTES;
-	if (want > stream->end - offset)
-		want = (size_t) (stream->end - offset);
+	want = fetch_size(stream, offset, len);
 	if (keep > 0)
 		memmove(stream->window, stream->window + ahead, keep);
 	stream->window_offset = offset;

@@ -189,6 +189,9 @@ extern void parquet_statistics_get(const ParquetFile *file, LakeArena *arena,
  */
 typedef struct ParquetPageIndex ParquetPageIndex;
 
+/* of one leaf and kind in a row group; an index above it counts for none */
+#define PARQUET_MAX_INDEX_BYTES		((size_t) 4 << 20)
+
 /* NULL: there is none.  Read from the file now, on arena. */
 extern ParquetPageIndex *parquet_page_index_read(const ParquetFile *file,
 												 LakeArena *arena,
@@ -206,7 +209,8 @@ extern void parquet_page_index_statistics(const ParquetPageIndex *index,
 
 /*
  * A split-block bloom filter of one leaf in a row group; NULL when there is
- * none, or none that we can read.  size limit: PARQUET_MAX_BLOOM_BYTES.
+ * none, or none that we can read.  A filter above PARQUET_MAX_BLOOM_BYTES
+ * counts for none.  Its blocks are read when they are asked for.
  */
 typedef struct ParquetBloom ParquetBloom;
 
@@ -220,8 +224,7 @@ extern ParquetBloom *parquet_bloom_read(const ParquetFile *file,
  * False: surely absent.  value is in the PLAIN encoding of the leaf's physical
  * type (bytes without their length).
  */
-extern bool parquet_bloom_may_contain(const ParquetBloom *bloom,
-									  LakeBytes value);
+extern bool parquet_bloom_may_contain(ParquetBloom *bloom, LakeBytes value);
 
 /*
  * Reads the rows of one row group after the other.  Each column (a top-level
@@ -244,6 +247,24 @@ extern ParquetReader *parquet_reader_create(LakeArena *arena,
 
 /* starts a row group; vectors of the former one become invalid */
 extern void parquet_reader_begin(ParquetReader *reader, int row_group);
+
+/* rows first .. end - 1 of a row group */
+typedef struct ParquetRows
+{
+	int64_t		first;
+	int64_t		end;
+} ParquetRows;
+
+/*
+ * The same for a caller who will read rows of these ranges only, which ascend
+ * and do not overlap: where there is an offset index, pages without any of them
+ * are not even fetched.  The ranges are borrowed until the next begin.
+ */
+extern void parquet_reader_begin_rows(ParquetReader *reader, int row_group,
+									  const ParquetRows *ranges, int count);
+
+/* ends the row group: pages that were not reached count as skipped */
+extern void parquet_reader_end(ParquetReader *reader);
 
 /*
  * The next rows of a column.  count must not pass the row group's end.  The

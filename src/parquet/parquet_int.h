@@ -66,6 +66,12 @@ extern uint32_t thrift_list(ByteCursor *cursor, const ThriftField *field,
 extern void thrift_skip(ByteCursor *cursor, const ThriftField *field);
 
 /*
+ * Do the bytes begin with a whole struct?  Then the functions above read it
+ * without throwing, when they are asked for values of the types that it has.
+ */
+extern bool thrift_is_struct(LakeBytes bytes);
+
+/*
  * Bytes of the struct at the cursor, which does not move.  False when the input
  * ends inside of it.
  */
@@ -107,6 +113,13 @@ typedef enum ParquetRefusal
 	PARQUET_REFUSE_ELSEWHERE	/* its pages are in another file */
 } ParquetRefusal;
 
+/* a structure outside of the footer; size 0: there is none */
+typedef struct ParquetPlace
+{
+	int64_t		offset;			/* in the file */
+	int64_t		size;
+} ParquetPlace;
+
 /* a column chunk; checked by parquet_chunk_check before its pages are read */
 typedef struct ParquetChunk
 {
@@ -118,6 +131,9 @@ typedef struct ParquetChunk
 	int32_t		physical;
 	int32_t		codec;			/* Parquet's number */
 	ParquetRefusal refusal;
+	ParquetPlace column_index;
+	ParquetPlace offset_index;
+	ParquetPlace bloom;			/* size may be unknown: then 0, with offset */
 } ParquetChunk;
 
 typedef struct ParquetRowGroup
@@ -138,6 +154,9 @@ struct ParquetFile
 {
 	LakeFile   *file;			/* borrowed */
 	uint64_t	data_end;		/* where the footer begins */
+	/* what was read with the footer, from tail_offset on */
+	uint64_t	tail_offset;
+	LakeBytes	tail;
 	int64_t		rows;
 	int			row_group_count;
 	ParquetRowGroup *row_groups;
@@ -169,6 +188,73 @@ extern bool parquet_written_before(const ParquetFile *file,
 extern void parquet_chunk_check(const ParquetFile *file, int row_group,
 								const ParquetNode *leaf, uint64_t *start,
 								uint64_t *end);
+
+/* the same place without a complaint; false: it is not within the data */
+extern bool parquet_chunk_place(const ParquetFile *file,
+								const ParquetChunk *chunk, uint64_t *start,
+								uint64_t *end);
+
+/*
+ * Some of the file's data, borrowed if it was read with the footer, else on
+ * arena.  False when it is not all within the data, or more than limit.
+ */
+extern bool parquet_file_bytes(const ParquetFile *file, LakeArena *arena,
+							   const ParquetPlace *place, size_t limit,
+							   LakeBytes *bytes);
+
+/* ---- bounds ---- */
+
+/*
+ * May bounds in the form of min_value and max_value be believed?  They need a
+ * declared order that the type has.
+ */
+extern bool bounds_are_ordered(const ParquetFile *file,
+							   const ParquetField *field);
+
+/*
+ * Decodes two bounds, data NULL for an absent one, to values[0] and [1] in the
+ * field's layout; nulls[i] is 1 where there is none after all.  False when one
+ * cannot be a bound of the type, or they contradict each other.
+ */
+extern bool bounds_decode(const ParquetField *field, LakeBytes min,
+						  LakeBytes max, void *values, uint8_t nulls[2]);
+
+/* values and nulls as bounds_decode gives them; borrowed */
+extern void statistics_set_bounds(ParquetStatistics *statistics,
+								  const ParquetField *field,
+								  const void *values, const uint8_t nulls[2]);
+
+/* is *a above *b, two bounds, in the order of the field? */
+extern bool bounds_are_inverted(const ParquetField *field, const void *a,
+								const void *b);
+
+/* ---- page index ---- */
+
+/* one data page by the offset index */
+typedef struct PageLocation
+{
+	uint64_t	offset;			/* of its header */
+	uint64_t	end;			/* of its bytes; a hint, writers differ */
+	uint64_t	first_row;		/* in the row group */
+} PageLocation;
+
+/* at least one page; the first one begins with row 0 */
+typedef struct OffsetIndex
+{
+	uint32_t	count;
+	PageLocation *pages;		/* count + 1: the last begins after all rows */
+} OffsetIndex;
+
+/*
+ * NULL: the chunk has none, or one that cannot be right.  Offsets and rows
+ * ascend strictly, pages are apart from each other and in the chunk.
+ */
+extern const OffsetIndex *offset_index_read(const ParquetFile *file,
+											LakeArena *arena, int row_group,
+											const ParquetNode *leaf);
+
+/* the page that has a row of the row group */
+extern uint32_t offset_index_find(const OffsetIndex *index, uint64_t row);
 
 /* ---- schema ---- */
 
@@ -254,6 +340,13 @@ typedef struct Page
 	size_t		size;
 } Page;
 
+/* some ranges of rows, ascending and apart, and the only ones to be read */
+typedef struct RowRanges
+{
+	int			count;			/* 0: all rows */
+	const ParquetRows *ranges;
+} RowRanges;
+
 /*
  * Walks the pages of one column chunk.  The window holds the part of the chunk
  * that was fetched; it follows what is asked for.
@@ -268,6 +361,9 @@ typedef struct PageStream
 	bool		always_compressed;	/* whatever the header of a v2 page says */
 	uint64_t	pos;			/* next header, offset in the file */
 	uint64_t	end;			/* of the chunk */
+	/* with both of them, pages that are not wanted need not be fetched */
+	const OffsetIndex *index;
+	RowRanges	wanted;
 	uint8_t    *window;
 	size_t		window_capacity;
 	uint64_t	window_offset;	/* in the file */
@@ -280,6 +376,9 @@ extern void page_stream_init(PageStream *stream, LakeArena *arena,
 							 ParquetReaderCounters *counters);
 extern void page_stream_begin(PageStream *stream, LakeFile *file,
 							  int32_t codec, uint64_t start, uint64_t end);
+
+/* is what follows in memory already? */
+extern bool page_stream_is_ahead(const PageStream *stream);
 
 /*
  * The next page's header; false at the end of the chunk.  The page's bytes are
@@ -323,11 +422,26 @@ typedef struct LeafReader
 	PageStream	stream;
 	LakeDictionary *dict;		/* of the chunk; NULL = none met so far */
 	Page	   *dict_page;		/* its byte arrays point into this */
-	uint64_t	unread;			/* levels in pages after the current one */
+	uint64_t	start;			/* of the chunk, where its dictionary is */
+	int			row_group;
+	uint64_t	row;			/* the next to be read, but for pending ones */
 	uint64_t	pending;		/* rows to skip before the next read */
+	/* levels in pages after the current one; an upper bound after a seek */
+	uint64_t	unread;
+
+	/*
+	 * The offset index, once it was worth reading.  next_page is then the
+	 * number of the page that leaf_announce gives.  Until the first seek
+	 * it is only a hope: if the pages are others, it is forgotten.
+	 */
+	bool		asked_index;
+	bool		has_sought;
+	const OffsetIndex *index;
+	uint32_t	next_page;
 	/* the current page, NULL before the first */
 	bool		announced;		/* header is that of the page after it */
 	PageHeader	header;
+	uint64_t	header_offset;
 	Page	   *page;
 	Page	   *retired;		/* earlier ones that the vector points into */
 	uint32_t	left;			/* levels that are not decoded */
@@ -361,7 +475,11 @@ typedef struct LeafReader
 extern void leaf_init(LeafReader *leaf, LakeArena *arena,
 					  const ParquetFile *file, const ParquetNode *node,
 					  CodecContext *context, ParquetReaderCounters *counters);
-extern void leaf_begin(LeafReader *leaf, int row_group);
+extern void leaf_begin(LeafReader *leaf, int row_group,
+					   const RowRanges *wanted);
+
+/* counts the pages that were not reached */
+extern void leaf_end(LeafReader *leaf);
 
 /* the next rows of a top-level primitive */
 extern const LakeVector *leaf_read_flat(LeafReader *leaf, uint32_t count);
@@ -384,6 +502,22 @@ extern void leaf_start(LeafReader *leaf);
 extern void leaf_announce(LeafReader *leaf);
 extern void leaf_pass(LeafReader *leaf);
 extern void leaf_open(LeafReader *leaf);
+
+/* are there pages that have values after the current one? */
+extern bool leaf_has_more(const LeafReader *leaf);
+
+/*
+ * Moves on to the page that has the first row after the pending ones, if the
+ * offset index tells and it is not the current one; leaves less pending then.
+ * What is left of the current page is dropped.
+ */
+extern void leaf_seek(LeafReader *leaf);
+
+/*
+ * The index and the pages contradict each other: forgets it, or throws CORRUPT
+ * if a seek has trusted it.
+ */
+extern void leaf_doubt_index(LeafReader *leaf);
 
 /* the next count values of the page to slot at and after of the sink */
 extern void leaf_take_values(LeafReader *leaf, uint32_t at, uint32_t count);

@@ -55,9 +55,30 @@ parquet_reader_create(LakeArena *arena, const ParquetFile *file,
 }
 
 void
+parquet_reader_end(ParquetReader *reader)
+{
+	for (int i = 0; i < reader->column_count && reader->row_group >= 0; i++)
+	{
+		for (int k = 0; k < reader->columns[i].node->leaf_count; k++)
+			leaf_end(&reader->columns[i].leaves[k]);
+	}
+	reader->row_group = -1;
+}
+
+void
 parquet_reader_begin(ParquetReader *reader, int row_group)
 {
+	parquet_reader_begin_rows(reader, row_group, NULL, 0);
+}
+
+void
+parquet_reader_begin_rows(ParquetReader *reader, int row_group,
+						  const ParquetRows *ranges, int count)
+{
+	const RowRanges wanted = {count, ranges};
 	LakeFrame	frame;
+
+	parquet_reader_end(reader);
 
 	lake_frame_push(&frame, "reading Parquet file",
 					reader->file->file->location);
@@ -68,7 +89,7 @@ parquet_reader_begin(ParquetReader *reader, int row_group)
 		Column	   *column = &reader->columns[i];
 
 		for (int k = 0; k < column->node->leaf_count; k++)
-			leaf_begin(&column->leaves[k], row_group);
+			leaf_begin(&column->leaves[k], row_group, &wanted);
 		column->position = 0;
 	}
 	reader->row_group = row_group;

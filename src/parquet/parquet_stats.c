@@ -1,5 +1,5 @@
 /*
- * Row-group statistics, as far as they can be believed.
+ * Bounds of row groups and pages, as far as they can be believed.
  *
  * min_value and max_value count only where the footer declares their order; the
  * deprecated min and max were compared as signed numbers by every writer, so
@@ -180,11 +180,10 @@ bytes_above(LakeBytes left, LakeBytes right)
 	return order != 0 ? order > 0 : left.len > right.len;
 }
 
-#define IS_ABOVE(type) (((const type *) values)[0] > ((const type *) values)[1])
+#define IS_ABOVE(type) (*(const type *) a > *(const type *) b)
 
-/* values: min and max; is min above max? */
-static bool
-is_inverted(const ParquetField *field, const void *values)
+bool
+bounds_are_inverted(const ParquetField *field, const void *a, const void *b)
 {
 	bool		is_unsigned = order_of(field) == ORDER_UNSIGNED;
 
@@ -203,8 +202,7 @@ is_inverted(const ParquetField *field, const void *values)
 		case VECTOR_F64:
 			return IS_ABOVE(double);
 		case VECTOR_BYTES:
-			return bytes_above(((const LakeBytes *) values)[0],
-							   ((const LakeBytes *) values)[1]);
+			return bytes_above(*(const LakeBytes *) a, *(const LakeBytes *) b);
 		case VECTOR_LIST:
 		case VECTOR_MAP:
 		case VECTOR_STRUCT:
@@ -213,56 +211,69 @@ is_inverted(const ParquetField *field, const void *values)
 	return true;
 }
 
+bool
+bounds_are_ordered(const ParquetFile *file, const ParquetField *field)
+{
+	return order_of(field) != ORDER_NONE && file->ordered != NULL &&
+		file->ordered[field->leaf];
+}
+
+bool
+bounds_decode(const ParquetField *field, LakeBytes min, LakeBytes max,
+			  void *values, uint8_t nulls[2])
+{
+	uint8_t    *upper = (uint8_t *) values + vector_layout_width(field->layout);
+	bool		is_sound;
+
+	/* writers that had nothing to say have said two empty strings */
+	if (order_of(field) == ORDER_BYTES && min.len == 0 && max.len == 0)
+		max.data = NULL;
+	nulls[0] = min.data == NULL || !decode_bound(field, min, values);
+	nulls[1] = max.data == NULL || !decode_bound(field, max, upper);
+	is_sound = nulls[0] == (min.data == NULL) && nulls[1] == (max.data == NULL);
+	if (field->layout == VECTOR_F32 || field->layout == VECTOR_F64)
+	{
+		nulls[0] |= normalise_float(field->layout, values, false);
+		nulls[1] |= normalise_float(field->layout, upper, true);
+	}
+	if (nulls[0] == 0 && nulls[1] == 0 &&
+		bounds_are_inverted(field, values, upper))
+	{
+		nulls[0] = nulls[1] = 1;
+		is_sound = false;
+	}
+	return is_sound;
+}
+
 /* the two raw bounds that count, or absent ones */
 static void
 choose_bounds(const ParquetFile *file, const ParquetField *field,
 			  const RawStatistics *raw, LakeBytes *min, LakeBytes *max)
 {
-	SortOrder	order = order_of(field);
-
 	memset(min, 0, sizeof *min);
 	memset(max, 0, sizeof *max);
-	if (order == ORDER_NONE)
-		return;
-	if (file->ordered != NULL && file->ordered[field->leaf] &&
+	if (bounds_are_ordered(file, field) &&
 		(raw->min.data != NULL || raw->max.data != NULL))
 	{
 		*min = raw->min;
 		*max = raw->max;
 	}
-	else if (order == ORDER_SIGNED)
+	else if (order_of(field) == ORDER_SIGNED)
 	{
 		*min = raw->old_min;
 		*max = raw->old_max;
 	}
-	/* writers that had nothing to say have said two empty strings */
-	if (order == ORDER_BYTES && min->len == 0 && max->len == 0)
-		memset(max, 0, sizeof *max);
 }
 
-static void
-set_bounds(LakeArena *arena, const ParquetField *field, LakeBytes min,
-		   LakeBytes max, ParquetStatistics *statistics)
+void
+statistics_set_bounds(ParquetStatistics *statistics,
+					  const ParquetField *field, const void *values,
+					  const uint8_t nulls[2])
 {
-	size_t		width = vector_layout_width(field->layout);
-	uint8_t    *values = lake_alloc(arena, 2 * width);
-	uint8_t    *nulls = lake_alloc(arena, 2);
-	bool		has_min = min.data != NULL && decode_bound(field, min, values);
-	bool		has_max = max.data != NULL &&
-		decode_bound(field, max, values + width);
-
-	if (field->layout == VECTOR_F32 || field->layout == VECTOR_F64)
-	{
-		has_min = has_min && !normalise_float(field->layout, values, false);
-		has_max = has_max && !normalise_float(field->layout, values + width,
-											  true);
-	}
-	if (has_min && has_max && is_inverted(field, values))
-		has_min = has_max = false;
-	nulls[0] = !has_min;
-	nulls[1] = !has_max;
-	statistics->has_min = has_min;
-	statistics->has_max = has_max;
+	statistics->has_min = nulls[0] == 0;
+	statistics->has_max = nulls[1] == 0;
+	statistics->bounds.layout = field->layout;
+	statistics->bounds.count = 2;
 	statistics->bounds.values = values;
 	statistics->bounds.nulls = nulls;
 }
@@ -277,6 +288,8 @@ parquet_statistics_get(const ParquetFile *file, LakeArena *arena,
 	RawStatistics raw;
 	LakeBytes	min;
 	LakeBytes	max;
+	uint8_t    *values;
+	uint8_t    *nulls;
 
 	memset(statistics, 0, sizeof *statistics);
 	if (field->shape != PARQUET_PRIMITIVE || node->repeated > 0)
@@ -288,8 +301,9 @@ parquet_statistics_get(const ParquetFile *file, LakeArena *arena,
 	statistics->null_count = node->defined == 0 ? 0 : raw.null_count;
 	if (statistics->null_count < 0 || statistics->null_count > group->rows)
 		statistics->null_count = -1;
-	statistics->bounds.layout = field->layout;
-	statistics->bounds.count = 2;
+	values = lake_alloc(arena, 2 * vector_layout_width(field->layout));
+	nulls = lake_alloc(arena, 2);
 	choose_bounds(file, field, &raw, &min, &max);
-	set_bounds(arena, field, min, max, statistics);
+	bounds_decode(field, min, max, values, nulls);
+	statistics_set_bounds(statistics, field, values, nulls);
 }

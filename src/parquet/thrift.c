@@ -216,10 +216,12 @@ step_map(ByteCursor *cursor, int depth)
 static Step
 step_struct(ByteCursor *cursor, int depth)
 {
+	int64_t		id = 0;
+
 	for (;;)
 	{
 		Step		step;
-		uint64_t	id;
+		uint64_t	number;
 		uint8_t		head;
 
 		if (cursor->pos == cursor->end)
@@ -227,8 +229,16 @@ step_struct(ByteCursor *cursor, int depth)
 		head = *cursor->pos++;
 		if ((head & 0x0f) == THRIFT_STOP)
 			return STEP_OK;
-		if (head >> 4 == 0 && (step = step_varint(cursor, &id)) != STEP_OK)
-			return step;
+		id += head >> 4;
+		if (head >> 4 == 0)
+		{
+			step = step_varint(cursor, &number);
+			if (step != STEP_OK)
+				return step;
+			id = bits_zigzag(number);
+		}
+		if (id < INT16_MIN || id > INT16_MAX)
+			return STEP_BROKEN;
 		step = step_value(cursor, head & 0x0f, depth);
 		if (step != STEP_OK)
 			return step;
@@ -287,6 +297,15 @@ void
 thrift_skip(ByteCursor *cursor, const ThriftField *field)
 {
 	finish_step(cursor, step_value(cursor, field->type, 0));
+}
+
+bool
+thrift_is_struct(LakeBytes bytes)
+{
+	ByteCursor	cursor;
+
+	cursor_init(&cursor, bytes.data, bytes.len, "Thrift struct");
+	return step_struct(&cursor, 0) == STEP_OK;
 }
 
 bool

@@ -104,6 +104,18 @@ extern bool predicate_may_match(const Predicate *predicate,
 								BoundsLookup lookup, void *arg);
 
 /*
+ * Could the field have the value of an EQ or IN leaf?  False: surely not, in
+ * any row.
+ */
+typedef bool (*ValueLookup) (void *arg, const Predicate *leaf,
+							 const LakeValue *value);
+
+/* the same with more knowledge of single values; both functions get arg */
+extern bool predicate_may_match_values(const Predicate *predicate,
+									   BoundsLookup lookup,
+									   ValueLookup may_have, void *arg);
+
+/*
  * The inclusive projection onto a partition spec (reference, 3.5): if a row
  * matches the (normalised) predicate, its partition tuple matches the result,
  * whose leaves name partition field ids.

@@ -13,6 +13,14 @@
 #include "table/predicate_int.h"
 #include "table/table_int.h"
 
+/* what is asked for a leaf's column */
+typedef struct Knowledge
+{
+	BoundsLookup lookup;
+	ValueLookup may_have;		/* NULL: nothing is known of single values */
+	void	   *arg;
+} Knowledge;
+
 /* the bounds of a leaf's column, with what follows from them */
 typedef struct KnownBounds
 {
@@ -93,7 +101,16 @@ may_match_nan(PredicateOp op, const KnownBounds *known)
 }
 
 static bool
-may_match_comparison(const Predicate *leaf, const KnownBounds *known)
+may_have(const Knowledge *knowledge, const Predicate *leaf,
+		 const LakeValue *value)
+{
+	return knowledge->may_have == NULL ||
+		knowledge->may_have(knowledge->arg, leaf, value);
+}
+
+static bool
+may_match_comparison(const Predicate *leaf, const KnownBounds *known,
+					 const Knowledge *knowledge)
 {
 	const LakeValue *value = &leaf->values[0];
 
@@ -104,7 +121,8 @@ may_match_comparison(const Predicate *leaf, const KnownBounds *known)
 		case PREDICATE_EQ:
 			return known->has_other &&
 				!lower_is_above(leaf, known, value, false) &&
-				!upper_is_below(leaf, known, value, false);
+				!upper_is_below(leaf, known, value, false) &&
+				may_have(knowledge, leaf, value);
 		case PREDICATE_LT:
 			return known->has_other &&
 				!lower_is_above(leaf, known, value, true);
@@ -135,7 +153,8 @@ list_has_nan(const Predicate *leaf)
 }
 
 static bool
-may_match_in(const Predicate *leaf, const KnownBounds *known)
+may_match_in(const Predicate *leaf, const KnownBounds *known,
+			 const Knowledge *knowledge)
 {
 	bool		has_nan = list_has_nan(leaf);
 	int			count = leaf->value_count - has_nan;
@@ -147,10 +166,14 @@ may_match_in(const Predicate *leaf, const KnownBounds *known)
 		return false;
 	if (known->bounds.has_lower)
 		first = predicate_lower_value(leaf, &known->bounds.lower);
-	return first < count && (!known->bounds.has_upper ||
-							 lake_value_compare(leaf->type,
-												&leaf->values[first],
-												&known->bounds.upper) <= 0);
+	for (int i = first; i < count; i++)
+	{
+		if (upper_is_below(leaf, known, &leaf->values[i], false))
+			return false;
+		if (may_have(knowledge, leaf, &leaf->values[i]))
+			return true;
+	}
+	return false;
 }
 
 static bool
@@ -200,12 +223,13 @@ may_match_not_like(const Predicate *leaf, const KnownBounds *known)
 }
 
 static bool
-leaf_may_match(const Predicate *leaf, BoundsLookup lookup, void *arg)
+leaf_may_match(const Predicate *leaf, const Knowledge *knowledge)
 {
 	KnownBounds known;
 
 	memset(&known, 0, sizeof known);
-	if (!lookup(arg, leaf->field_id, leaf->type, &known.bounds))
+	if (!knowledge->lookup(knowledge->arg, leaf->field_id, leaf->type,
+						   &known.bounds))
 		return true;
 	know_bounds(leaf->type, &known);
 	if (leaf->op == PREDICATE_IS_NULL)
@@ -217,7 +241,7 @@ leaf_may_match(const Predicate *leaf, BoundsLookup lookup, void *arg)
 		case PREDICATE_NOT_NULL:
 			return true;
 		case PREDICATE_IN:
-			return may_match_in(leaf, &known);
+			return may_match_in(leaf, &known, knowledge);
 		case PREDICATE_NOT_IN:
 			return may_match_not_in(leaf, &known);
 		case PREDICATE_LIKE:
@@ -225,13 +249,12 @@ leaf_may_match(const Predicate *leaf, BoundsLookup lookup, void *arg)
 		case PREDICATE_NOT_LIKE:
 			return may_match_not_like(leaf, &known);
 		default:
-			return may_match_comparison(leaf, &known);
+			return may_match_comparison(leaf, &known, knowledge);
 	}
 }
 
-bool
-predicate_may_match(const Predicate *predicate, BoundsLookup lookup,
-					void *arg)
+static bool
+may_match(const Predicate *predicate, const Knowledge *knowledge)
 {
 	switch (predicate->op)
 	{
@@ -242,20 +265,36 @@ predicate_may_match(const Predicate *predicate, BoundsLookup lookup,
 		case PREDICATE_AND:
 			for (int i = 0; i < predicate->child_count; i++)
 			{
-				if (!predicate_may_match(predicate->children[i], lookup, arg))
+				if (!may_match(predicate->children[i], knowledge))
 					return false;
 			}
 			return true;
 		case PREDICATE_OR:
 			for (int i = 0; i < predicate->child_count; i++)
 			{
-				if (predicate_may_match(predicate->children[i], lookup, arg))
+				if (may_match(predicate->children[i], knowledge))
 					return true;
 			}
 			return false;
 		case PREDICATE_NOT:
 			return true;
 		default:
-			return leaf_may_match(predicate, lookup, arg);
+			return leaf_may_match(predicate, knowledge);
 	}
+}
+
+bool
+predicate_may_match_values(const Predicate *predicate, BoundsLookup lookup,
+						   ValueLookup may_have_value, void *arg)
+{
+	const Knowledge knowledge = {lookup, may_have_value, arg};
+
+	return may_match(predicate, &knowledge);
+}
+
+bool
+predicate_may_match(const Predicate *predicate, BoundsLookup lookup,
+					void *arg)
+{
+	return predicate_may_match_values(predicate, lookup, NULL, arg);
 }

@@ -164,6 +164,32 @@ number_bounds(const ReaderColumn *column, int64_t first_row,
 	bounds->upper.i = upper;
 }
 
+void
+reader_bounds_unknown(const LakeType *type, int64_t rows, LakeBounds *bounds)
+{
+	memset(bounds, 0, sizeof *bounds);
+	bounds->value_count = rows;
+	bounds->null_count = -1;
+	bounds->nan_count = value_form(type) == VALUE_FLOAT ? -1 : 0;
+}
+
+void
+reader_bounds_take(const ReaderColumn *column,
+				   const ParquetStatistics *statistics, LakeBounds *bounds)
+{
+	bounds->value_count = statistics->value_count;
+	bounds->null_count = statistics->null_count;
+	if (statistics->has_min)
+		bounds->has_lower = vector_converter_value(column->converter,
+												   &statistics->bounds, 0,
+												   &bounds->lower);
+	if (statistics->has_max)
+		bounds->has_upper = vector_converter_value(column->converter,
+												   &statistics->bounds, 1,
+												   &bounds->upper);
+}
+
+/* of the whole row group, which hold for any part of it */
 static void
 stored_bounds(const ReaderColumn *column, LakeArena *arena,
 			  const FileSchema *schema, int row_group, LakeBounds *bounds)
@@ -172,22 +198,13 @@ stored_bounds(const ReaderColumn *column, LakeArena *arena,
 
 	parquet_statistics_get(schema->parquet, arena, row_group,
 						   column->map.source, &statistics);
-	bounds->value_count = statistics.value_count;
-	bounds->null_count = statistics.null_count;
-	if (statistics.has_min)
-		bounds->has_lower = vector_converter_value(column->converter,
-												   &statistics.bounds, 0,
-												   &bounds->lower);
-	if (statistics.has_max)
-		bounds->has_upper = vector_converter_value(column->converter,
-												   &statistics.bounds, 1,
-												   &bounds->upper);
+	reader_bounds_take(column, &statistics, bounds);
 }
 
 bool
 reader_column_bounds(const ReaderColumn *column, LakeArena *arena,
 					 const FileSchema *schema, int row_group,
-					 LakeBounds *bounds)
+					 int64_t first_row, LakeBounds *bounds)
 {
 	if (vector_layout_width(lake_type_layout(column->field->type)) == 0)
 		return false;
@@ -196,8 +213,7 @@ reader_column_bounds(const ReaderColumn *column, LakeArena *arena,
 		/* stored numbers may be any */
 		if (column->map.source != NULL)
 			return false;
-		number_bounds(column, parquet_row_group_first_row(schema->parquet,
-														  row_group), bounds);
+		number_bounds(column, first_row, bounds);
 	}
 	else if (column->map.source == NULL)
 		constant_bounds(column, bounds);

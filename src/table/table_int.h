@@ -241,19 +241,86 @@ extern void reader_column_begin(ReaderColumn *column, LakeArena *arena,
 								const FileSchema *schema, const ScanTask *task,
 								bool truncate_nanoseconds);
 
+/* sets bounds to nothing known of so many rows */
+extern void reader_bounds_unknown(const LakeType *type, int64_t rows,
+								  LakeBounds *bounds);
+
 /*
- * What is known of the column in a row group.  The caller has set bounds to
- * nothing known but value_count, and nan_count 0 for types without NaN; false:
- * nothing else is known.
+ * What is known of the column in some rows of a row group, from first_row of
+ * the file on.  The caller has called reader_bounds_unknown; false: nothing
+ * else is known.
  */
 extern bool reader_column_bounds(const ReaderColumn *column, LakeArena *arena,
 								 const FileSchema *schema, int row_group,
-								 LakeBounds *bounds);
+								 int64_t first_row, LakeBounds *bounds);
+
+/* adds what the statistics of a stored column say; borrows from them */
+extern void reader_bounds_take(const ReaderColumn *column,
+							   const ParquetStatistics *statistics,
+							   LakeBounds *bounds);
 
 /* sets vector to count rows from start in the row group */
 extern void reader_column_load(ReaderColumn *column, ParquetReader *parquet,
 							   int64_t group_first, int64_t start,
 							   uint32_t count);
+
+/* ---- physical_value.c ---- */
+
+typedef enum PhysicalForm
+{
+	PHYSICAL_KNOWN,				/* it has one form */
+	PHYSICAL_ABSENT,			/* the file's type cannot have the value */
+	PHYSICAL_UNKNOWN			/* it may have several */
+} PhysicalForm;
+
+/* room for what is not borrowed */
+typedef struct PhysicalValue
+{
+	uint8_t		bytes[32];
+	size_t		len;
+	LakeBytes	borrowed;
+} PhysicalValue;
+
+/*
+ * The PLAIN encoding of a value of type in a file's column, from which the type
+ * can be read; bytes is set when the form is known, and borrows from value and
+ * out.
+ */
+extern PhysicalForm physical_value_encode(const ParquetField *source,
+										  const LakeType *type,
+										  const LakeValue *value,
+										  PhysicalValue *out,
+										  LakeBytes *bytes);
+
+/* ---- row_group_filter.c ---- */
+
+typedef enum RowGroupVerdict
+{
+	ROW_GROUP_WANTED,
+	ROW_GROUP_SKIPPED,
+	ROW_GROUP_SKIPPED_BY_BLOOM
+} RowGroupVerdict;
+
+typedef struct RowGroupFilter RowGroupFilter;
+
+/* fields has those of the predicate; both are borrowed */
+extern RowGroupFilter *row_group_filter_create(LakeArena *arena,
+											   const Predicate *predicate,
+											   const LakeField *const *fields);
+
+/* columns: those of the fields in the file; borrowed until the next call */
+extern void row_group_filter_begin(RowGroupFilter *filter,
+								   const FileSchema *schema,
+								   const ReaderColumn *columns);
+
+/*
+ * May a row group have rows that satisfy the predicate?  Of one that may, the
+ * ranges of such rows, valid until the next call; count 0: all of it.
+ */
+extern RowGroupVerdict row_group_filter_apply(RowGroupFilter *filter,
+											  int row_group,
+											  const ParquetRows **ranges,
+											  int *count);
 
 /* ---- delete_scan.c ---- */
 

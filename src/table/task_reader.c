@@ -1,13 +1,14 @@
 /*
  * Tasks to batches.
  *
- * A batch is some consecutive rows of a row group.  Deletes mark rows by their
+ * A batch is some consecutive rows of a row group, out of those ranges that may
+ * satisfy the predicate.  Deletes mark rows by their
  * physical position and by their keys, the predicate narrows what is left, and
  * only then are other columns decoded, each when it is asked for.  A column
  * that a batch did not need stays behind and skips the rows when it is needed
  * again, so pages without a selected row are never decompressed.
  *
- * Positions count all rows of the file, skipped row groups included.
+ * Positions count all rows of the file, skipped ones included.
  *
  * Iceberg spec, "Column Projection", "Scan Planning", "Row Lineage".
  */
@@ -34,6 +35,7 @@ struct TaskReader
 	TaskReaderCounters counters;
 	DeleteCache *cache;
 	PredicateEvaluator *evaluator;	/* NULL: no predicate */
+	RowGroupFilter *filter;		/* NULL: no predicate */
 	/* the asked columns, then those that only the predicate needs */
 	int			fixed_count;
 	const LakeField **fixed;
@@ -50,13 +52,14 @@ struct TaskReader
 	ReaderKeys *keys;			/* deletes.key_count */
 
 	/* of the current row group */
-	LakeArena  *bounds_arena;
 	int			next_row_group;
 	int			end_row_group;
 	int			row_group;
-	int64_t		group_rows;
 	int64_t		group_first;	/* position of its first row */
-	int64_t		group_done;		/* rows given in batches */
+	int			range_count;	/* of rows to be read, after the current one */
+	const ParquetRows *ranges;
+	int64_t		next_row;		/* in the row group, of the current range */
+	int64_t		range_end;
 	bool		group_is_read;	/* some column of it was decoded */
 
 	/* of the current batch */
@@ -117,7 +120,6 @@ task_reader_create(LakeArena *arena, const TaskReaderOptions *options)
 	reader->arena = arena;
 	reader->options = *options;
 	reader->task_arena = lake_arena_create(arena, "scan task");
-	reader->bounds_arena = lake_arena_create(arena, "row group bounds");
 	reader->cache = options->deletes != NULL ? options->deletes :
 		delete_cache_create(arena, &reader->options);
 	reader->fixed_count = options->column_count;
@@ -133,6 +135,8 @@ task_reader_create(LakeArena *arena, const TaskReaderOptions *options)
 													   options->predicate,
 													   load_for_predicate,
 													   reader);
+		reader->filter = row_group_filter_create(arena, options->predicate,
+												 reader->fixed);
 	}
 	for (uint32_t i = 0; i < BATCH_MAX_ROWS; i++)
 		reader->identity[i] = i;
@@ -248,6 +252,8 @@ count_pages(TaskReader *reader)
 static void
 end_task(TaskReader *reader)
 {
+	if (reader->parquet != NULL)
+		parquet_reader_end(reader->parquet);
 	count_pages(reader);
 	reader->pages_before = reader->counters.pages_skipped;
 	reader->parquet = NULL;
@@ -273,7 +279,8 @@ begin_row_groups(TaskReader *reader, int64_t from, int64_t to)
 		end++;
 	reader->next_row_group = first;
 	reader->end_row_group = end;
-	reader->group_rows = reader->group_done = 0;
+	reader->range_count = 0;
+	reader->next_row = reader->range_end = 0;
 	reader->counters.row_groups_total += (uint64_t) (end - first);
 }
 
@@ -301,6 +308,9 @@ task_reader_begin_range(TaskReader *reader, const ScanTask *task,
 					  &reader->deletes);
 	begin_columns(reader);
 	begin_parquet(reader);
+	if (reader->filter != NULL)
+		row_group_filter_begin(reader->filter, reader->schema,
+							   reader->columns);
 	begin_row_groups(reader, from, to);
 	lake_frame_pop(&frame);
 }
@@ -317,20 +327,39 @@ find_column(TaskReader *reader, int32_t field_id)
 			   (int) field_id);
 }
 
+/* are there rows that may satisfy the predicate?  Sets the ranges of them. */
 static bool
-row_group_bounds(void *arg, int32_t field_id, const LakeType *type,
-				 LakeBounds *bounds)
+filter_row_group(TaskReader *reader)
 {
-	TaskReader *reader = arg;
+	TaskReaderCounters *counters = &reader->counters;
 
-	memset(bounds, 0, sizeof *bounds);
-	bounds->value_count = reader->group_rows;
-	bounds->null_count = -1;
-	bounds->nan_count = type->kind == LAKE_FLOAT ||
-		type->kind == LAKE_DOUBLE ? -1 : 0;
-	return reader_column_bounds(find_column(reader, field_id),
-								reader->bounds_arena, reader->schema,
-								reader->row_group, bounds);
+	reader->ranges = NULL;
+	reader->range_count = 0;
+	if (reader->filter == NULL)
+		return true;
+	switch (row_group_filter_apply(reader->filter, reader->row_group,
+								   &reader->ranges, &reader->range_count))
+	{
+		case ROW_GROUP_WANTED:
+			return true;
+		case ROW_GROUP_SKIPPED_BY_BLOOM:
+			counters->row_groups_skipped_by_bloom++;
+			break;
+		case ROW_GROUP_SKIPPED:
+			break;
+	}
+	counters->row_groups_skipped++;
+	return false;
+}
+
+static void
+begin_row_group(TaskReader *reader, int64_t rows)
+{
+	reader->next_row = 0;
+	reader->range_end = reader->range_count == 0 ? rows : 0;
+	if (reader->parquet != NULL)
+		parquet_reader_begin_rows(reader->parquet, reader->row_group,
+								  reader->ranges, reader->range_count);
 }
 
 /* moves to the next row group that may have rows; false at the file's end */
@@ -341,35 +370,39 @@ next_row_group(TaskReader *reader)
 
 	while (reader->next_row_group < reader->end_row_group)
 	{
+		int64_t		rows;
+
 		lake_check_interrupts();
 		reader->row_group = reader->next_row_group++;
-		reader->group_rows = parquet_row_group_rows(parquet,
-													reader->row_group);
 		reader->group_first = parquet_row_group_first_row(parquet,
 														  reader->row_group);
-		reader->group_done = 0;
 		reader->group_is_read = false;
-		if (reader->group_rows <= 0)
+		rows = parquet_row_group_rows(parquet, reader->row_group);
+		if (rows <= 0 || !filter_row_group(reader))
 			continue;
-		if (reader->options.predicate != NULL)
-		{
-			bool		may_match;
-
-			may_match = predicate_may_match(reader->options.predicate,
-											row_group_bounds, reader);
-			lake_arena_reset(reader->bounds_arena);
-			if (!may_match)
-			{
-				reader->counters.row_groups_skipped++;
-				continue;
-			}
-		}
-		if (reader->parquet != NULL)
-			parquet_reader_begin(reader->parquet, reader->row_group);
+		begin_row_group(reader, rows);
 		return true;
 	}
-	reader->group_rows = reader->group_done = 0;
 	return false;
+}
+
+/* moves to the next rows, if those of the current range were given */
+static bool
+next_rows(TaskReader *reader)
+{
+	while (reader->next_row == reader->range_end)
+	{
+		if (reader->range_count > 0)
+		{
+			reader->next_row = reader->ranges->first;
+			reader->range_end = reader->ranges->end;
+			reader->ranges++;
+			reader->range_count--;
+		}
+		else if (!next_row_group(reader))
+			return false;
+	}
+	return true;
 }
 
 /* ---- batches ---- */
@@ -469,12 +502,12 @@ select_rows(TaskReader *reader, const uint32_t **selection)
 static void
 begin_batch(TaskReader *reader)
 {
-	int64_t		left = reader->group_rows - reader->group_done;
+	int64_t		left = reader->range_end - reader->next_row;
 
-	reader->batch_start = reader->group_done;
+	reader->batch_start = reader->next_row;
 	reader->batch_rows = left < BATCH_MAX_ROWS ? (uint32_t) left :
 		BATCH_MAX_ROWS;
-	reader->group_done += reader->batch_rows;
+	reader->next_row += reader->batch_rows;
 	for (int i = 0; i < reader->column_count; i++)
 		reader->columns[i].vector = NULL;
 }
@@ -485,8 +518,7 @@ next_batch(TaskReader *reader, LakeBatch *batch)
 	do
 	{
 		lake_check_interrupts();
-		if (reader->group_done == reader->group_rows &&
-			!next_row_group(reader))
+		if (!next_rows(reader))
 			return false;
 		begin_batch(reader);
 		batch->selected_count = select_rows(reader, &batch->selection);
