@@ -125,6 +125,10 @@ explain_execution(const LakeScan *scan, ExplainState *es)
 						   counters.row_groups_total, es);
 	ExplainPropertyInteger("Row Groups Skipped", NULL,
 						   counters.row_groups_skipped, es);
+	if (counters.row_groups_skipped_by_bloom > 0)
+		ExplainPropertyInteger("Row Groups Skipped By Bloom", NULL,
+							   counters.row_groups_skipped_by_bloom, es);
+	ExplainPropertyInteger("Pages Skipped", NULL, counters.pages_skipped, es);
 	ExplainPropertyInteger("Bytes Read", NULL, scan_bytes_read(scan), es);
 	ExplainPropertyInteger("Rows Removed By Deletes", NULL,
 						   counters.rows_deleted, es);

@@ -247,6 +247,7 @@ scan_add_counters(TaskReaderCounters *sum, const TaskReaderCounters *add)
 {
 	sum->row_groups_total += add->row_groups_total;
 	sum->row_groups_skipped += add->row_groups_skipped;
+	sum->row_groups_skipped_by_bloom += add->row_groups_skipped_by_bloom;
 	sum->pages_skipped += add->pages_skipped;
 	sum->rows_deleted += add->rows_deleted;
 	sum->rows_filtered += add->rows_filtered;

@@ -30,7 +30,7 @@ struct ParquetPageIndex
 	const OffsetIndex *pages;
 	/* a page each */
 	uint8_t    *values;			/* min and max, in the field's layout */
-	uint8_t   (*nulls)[2];		/* 1: there is no such bound */
+	uint8_t		(*nulls)[2];	/* 1: there is no such bound */
 	int64_t    *null_counts;	/* -1 unknown */
 };
 

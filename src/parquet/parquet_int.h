@@ -431,8 +431,8 @@ typedef struct LeafReader
 
 	/*
 	 * The offset index, once it was worth reading.  next_page is then the
-	 * number of the page that leaf_announce gives.  Until the first seek
-	 * it is only a hope: if the pages are others, it is forgotten.
+	 * number of the page that leaf_announce gives.  Until the first seek it
+	 * is only a hope: if the pages are others, it is forgotten.
 	 */
 	bool		asked_index;
 	bool		has_sought;

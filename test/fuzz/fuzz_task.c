@@ -2,8 +2,9 @@
  * A Parquet file read as a data file and as each kind of delete file.
  *
  * Properties: a deletion vector removes its positions and changes nothing of
- * the other rows, although columns are then skipped and decoded late; and the
- * equality deletes that are a file's own rows leave none of them.
+ * the other rows, although columns are then skipped and decoded late; the
+ * equality deletes that are a file's own rows leave none of them; and rows
+ * that a predicate finds, by page index and bloom filter, come once, in order.
  *
  * Input: a Parquet file.
  */
@@ -164,14 +165,15 @@ make_schema(LakeArena *arena, LakeBytes input)
 }
 
 static TaskReader *
-make_reader(LakeArena *arena, FuzzStore *store, const LakeSchema *schema)
+make_reader(LakeArena *arena, FuzzStore *store, const LakeSchema *schema,
+			const Predicate *predicate)
 {
 	const LakeField **columns = lake_alloc_array(arena, MAX_COLUMNS,
 												 sizeof(LakeField *));
 	TaskReaderOptions options = {
 		.store = &store->store, .schema = schema,
 		.column_count = schema->field_count, .columns = columns,
-		.truncate_nanoseconds = true
+		.predicate = predicate, .truncate_nanoseconds = true
 	};
 
 	for (int i = 0; i < schema->field_count; i++)
@@ -249,6 +251,52 @@ key_ids(const LakeSchema *schema, int32_t *ids)
 	return count;
 }
 
+/*
+ * Scans for single values, so that bounds, filters and page indexes are asked.
+ * What they say may be wrong in a damaged file: only rows too many, which the
+ * evaluator would have let through, are noticed.
+ */
+static void
+read_by_value(LakeArena *arena, FuzzStore *store, const LakeSchema *schema)
+{
+	static const int64_t wanted[] = {0, 1, 17, 150, 3010};
+	FuzzRows   *rows = lake_alloc(arena, sizeof(FuzzRows));
+
+	for (int i = 0; i < schema->field_count; i++)
+	{
+		const LakeField *field = &schema->fields[i];
+		LakeValue	values[sizeof wanted / sizeof wanted[0]] = {0};
+		int			count = (int) (sizeof wanted / sizeof wanted[0]);
+		Predicate  *leaf;
+
+		if (field->type->kind != LAKE_LONG && field->type->kind != LAKE_STRING &&
+			field->type->kind != LAKE_DOUBLE)
+			continue;
+		for (int v = 0; v < count; v++)
+		{
+			if (field->type->kind == LAKE_LONG)
+				values[v].i = wanted[v];
+			else if (field->type->kind == LAKE_DOUBLE)
+				values[v].d = (double) wanted[v];
+			else
+			{
+				const char *text = lake_printf(arena, "u%d", (int) wanted[v]);
+
+				values[v].bytes.data = (const uint8_t *) text;
+				values[v].bytes.len = strlen(text);
+			}
+		}
+		leaf = predicate_leaf(arena, i % 2 == 0 ? PREDICATE_IN : PREDICATE_EQ,
+							  field, values, i % 2 == 0 ? count : 1);
+		read_rows(arena, make_reader(arena, store, schema,
+									 predicate_normalize(arena, leaf)),
+				  schema->field_count, NULL, rows);
+		for (uint32_t r = 1; r < rows->count; r++)
+			if (rows->positions[r] <= rows->positions[r - 1])
+				abort();
+	}
+}
+
 static void
 run(LakeArena *arena, LakeBytes input)
 {
@@ -272,7 +320,7 @@ run(LakeArena *arena, LakeBytes input)
 	store->store.ops = &fuzz_ops;
 	store->store.rules = rules;
 	store->input = input;
-	reader = make_reader(arena, store, schema);
+	reader = make_reader(arena, store, schema, NULL);
 	read_rows(arena, reader, schema->field_count, NULL, all);
 	read_rows(arena, reader, schema->field_count, &vector, some);
 	compare_rows(all, some);
@@ -284,6 +332,7 @@ run(LakeArena *arena, LakeBytes input)
 			abort();
 	}
 	read_rows(arena, reader, 0, &positions, some);
+	read_by_value(arena, store, schema);
 }
 
 int

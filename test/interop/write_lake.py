@@ -352,6 +352,34 @@ def transforms(spark):
                   "INSERT INTO transforms.%s VALUES %s" % (name, values))
 
 
+def paged(spark):
+    """Small pages with an index, row groups with bloom filters, deletes."""
+    spark.run("""
+        CREATE TABLE cases.paged (id bigint, k int, t string, d decimal(9,2),
+            u string, day date, tags array<int>)
+        USING iceberg TBLPROPERTIES ('format-version'='2', %s,
+            'write.parquet.page-row-limit'='100',
+            'write.parquet.row-group-size-bytes'='30000',
+            'write.parquet.row-group-check-min-record-count'='1000',
+            'write.parquet.row-group-check-max-record-count'='1000',
+            'write.parquet.bloom-filter-enabled.column.u'='true',
+            'write.parquet.bloom-filter-enabled.column.k'='true',
+            'write.parquet.bloom-filter-max-bytes'='4096')""" % MOR, """
+        INSERT INTO cases.paged SELECT /*+ COALESCE(1) */ * FROM (
+            SELECT id,
+                CASE WHEN id BETWEEN 1000 AND 1399 OR id % 11 = 3 THEN NULL
+                    ELSE cast(id * 7919 % 1009 AS int) END,
+                concat('text ', cast(id DIV 40 AS string)),
+                cast(id / 8 AS decimal(9,2)),
+                concat('u', cast(id * 104729 % 100003 AS string)),
+                date_add(date'2026-01-01', cast(id DIV 50 AS int)),
+                CASE WHEN id % 5 = 0 THEN NULL WHEN id % 5 = 1 THEN array()
+                    ELSE array(cast(id AS int), NULL, cast(id + 1 AS int)) END
+            FROM range(4000) ORDER BY id)""", """
+        DELETE FROM cases.paged WHERE id % 97 = 5 OR id BETWEEN 2000 AND 2010
+        """)
+
+
 def misc(spark):
     spark.run("""
         CREATE TABLE cases.empty (id int, t string) USING iceberg""", """
@@ -746,7 +774,7 @@ def main():
     spark = Spark()
     spark.run("CREATE NAMESPACE shop", "CREATE NAMESPACE cases",
               "CREATE NAMESPACE transforms")
-    for part in (shop, deletes, evolution, transforms, misc):
+    for part in (shop, deletes, evolution, transforms, misc, paged):
         part(spark)
     spark.session.stop()
     pyiceberg_tables()
