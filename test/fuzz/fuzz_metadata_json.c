@@ -194,19 +194,24 @@ static void (*const questions[]) (LakeArena *arena, const LakeTable *table) =
 		resolve_unknown_id, resolve_unknown_time, resolve_unknown_ref,
 };
 
+/* one at a time: a variable that changed since is undefined after a throw */
+static void
+ask_one(size_t question, LakeArena *arena, const LakeTable *table)
+{
+	LakeTry		try;
+
+	if (lake_try_begin(&try))
+	{
+		questions[question] (arena, table);
+		lake_try_end(&try);
+	}
+}
+
 static void
 ask(LakeArena *arena, const LakeTable *table)
 {
 	for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++)
-	{
-		LakeTry		try;
-
-		if (lake_try_begin(&try))
-		{
-			questions[i] (arena, table);
-			lake_try_end(&try);
-		}
-	}
+		ask_one(i, arena, table);
 }
 
 int
