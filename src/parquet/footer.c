@@ -33,6 +33,19 @@ chunk_start(const ParquetChunk *chunk)
 		chunk->dict_offset : chunk->data_offset;
 }
 
+/*
+ * A number of what nothing depends on but speed.  Ids that are its today were
+ * other fields in files of old writers (Dremio): those are passed over.
+ */
+static void
+read_place(ByteCursor *cursor, const ThriftField *field, int64_t *number)
+{
+	if (field->type >= THRIFT_BYTE && field->type <= THRIFT_I64)
+		*number = thrift_i64(cursor, field);
+	else
+		thrift_skip(cursor, field);
+}
+
 static void
 read_column_metadata(ByteCursor *cursor, ParquetChunk *chunk)
 {
@@ -68,10 +81,10 @@ read_column_metadata(ByteCursor *cursor, ParquetChunk *chunk)
 					(size_t) (cursor->pos - chunk->statistics.data);
 				break;
 			case 14:
-				chunk->bloom.offset = thrift_i64(cursor, &field);
+				read_place(cursor, &field, &chunk->bloom.offset);
 				break;
 			case 15:
-				chunk->bloom.size = thrift_i32(cursor, &field);
+				read_place(cursor, &field, &chunk->bloom.size);
 				break;
 			default:
 				thrift_skip(cursor, &field);
@@ -100,16 +113,16 @@ read_chunk(ByteCursor *cursor, ParquetChunk *chunk)
 				described = true;
 				break;
 			case 4:
-				chunk->offset_index.offset = thrift_i64(cursor, &field);
+				read_place(cursor, &field, &chunk->offset_index.offset);
 				break;
 			case 5:
-				chunk->offset_index.size = thrift_i32(cursor, &field);
+				read_place(cursor, &field, &chunk->offset_index.size);
 				break;
 			case 6:
-				chunk->column_index.offset = thrift_i64(cursor, &field);
+				read_place(cursor, &field, &chunk->column_index.offset);
 				break;
 			case 7:
-				chunk->column_index.size = thrift_i32(cursor, &field);
+				read_place(cursor, &field, &chunk->column_index.size);
 				break;
 			case 8:
 				chunk->refusal = PARQUET_REFUSE_ENCRYPTED;

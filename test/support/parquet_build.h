@@ -197,6 +197,11 @@ typedef struct BuildChunk
 	LakeBytes	min;
 	LakeBytes	max;
 	int64_t		null_count;		/* + 1, 0 = absent */
+	/* size 0 = absent */
+	ParquetPlace bloom;
+	ParquetPlace offset_index;
+	ParquetPlace column_index;
+	bool		odd_places;		/* other fields by the ids of all three */
 } BuildChunk;
 
 typedef struct BuildFile
@@ -259,6 +264,23 @@ build_statistics(ThriftWriter *writer, const BuildChunk *chunk)
 	thrift_end_struct(writer);
 }
 
+/* a place has the ids first and first + 1 */
+static inline void
+build_place(ThriftWriter *writer, int32_t first, const ParquetPlace *place,
+			bool odd)
+{
+	if (odd)
+	{
+		thrift_put_list(writer, first, THRIFT_I32, 0);
+		thrift_put_list(writer, first + 1, THRIFT_STRUCT, 0);
+	}
+	else if (place->size != 0)
+	{
+		thrift_put_int(writer, first, THRIFT_I64, place->offset);
+		thrift_put_int(writer, first + 1, THRIFT_I32, place->size);
+	}
+}
+
 static inline void
 build_chunk(ThriftWriter *writer, const BuildChunk *chunk)
 {
@@ -276,7 +298,10 @@ build_chunk(ThriftWriter *writer, const BuildChunk *chunk)
 	if (chunk->dictionary != 0)
 		thrift_put_int(writer, 11, THRIFT_I64, chunk->dictionary);
 	build_statistics(writer, chunk);
+	build_place(writer, 14, &chunk->bloom, chunk->odd_places);
 	thrift_end_struct(writer);
+	build_place(writer, 4, &chunk->offset_index, chunk->odd_places);
+	build_place(writer, 6, &chunk->column_index, chunk->odd_places);
 	if (chunk->encrypted)
 	{
 		thrift_begin_struct(writer, 8);
