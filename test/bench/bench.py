@@ -2,8 +2,8 @@
 
     bench.py CACHE_DIRECTORY LAKE_DIRECTORY [part ...]
 
-Parts: q6 count project temp analyze parallel planning metadata memory (all by
-default).
+Parts: q6 count project temp analyze parallel point travel planning metadata
+memory (all by default).
 """
 
 import json
@@ -22,7 +22,8 @@ import psycopg2
 
 CACHE, LAKE = sys.argv[1:3]
 PARTS = sys.argv[3:] or ["q6", "count", "project", "temp", "analyze",
-                         "parallel", "planning", "metadata", "memory"]
+                         "parallel", "point", "travel", "planning",
+                         "metadata", "memory"]
 ROWS = int(os.environ.get("ROWS", "6000000"))
 RUNS = int(os.environ.get("RUNS", "7"))
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -59,6 +60,18 @@ def write_data():
     db.close()
 
 
+def write_sorted():
+    """In order of l_orderkey, pages of some thousand rows with an index."""
+    import pyarrow.parquet
+
+    if not os.path.exists(data_file("sorted")):
+        table = pyarrow.parquet.read_table(data_file("snappy"))
+        pyarrow.parquet.write_table(
+            table.sort_by("l_orderkey"), data_file("sorted"),
+            row_group_size=1000000, data_page_size=64 << 10,
+            write_page_index=True, compression="snappy")
+
+
 def adopt():
     """Iceberg tables over the data files."""
     from pyiceberg.catalog.sql import SqlCatalog
@@ -67,7 +80,7 @@ def adopt():
     catalog = SqlCatalog("bench", uri="sqlite:///:memory:",
                          warehouse="file://" + LAKE)
     catalog.create_namespace("b")
-    for name in FILES:
+    for name in list(FILES) + ["sorted"]:
         directory = "%s/b/%s/data" % (LAKE, name)
         os.makedirs(directory)
         path = directory + "/li.parquet"
@@ -194,6 +207,35 @@ def bench_analyze(server, _):
     a, heap = medians(lambda: server.run("ANALYZE lake.snappy")[0],
                       lambda: server.run("ANALYZE heap")[0])
     show("ANALYZE, 16 columns", a, "heap", heap, "<= 2000 ms")
+
+
+def bench_point(server, duck):
+    key = server.run("SELECT max(l_orderkey) / 2 FROM lake.sorted")[1][0][0]
+    key = server.run("SELECT min(l_orderkey) FROM lake.sorted"
+                     " WHERE l_orderkey >= %d" % key)[1][0][0]
+    sql = "SELECT * FROM %%s WHERE l_orderkey = %d" % key
+    for name in ("sorted", "snappy"):
+        theirs = "'%s'" % data_file(name)
+        if len(server.run(sql % ("lake." + name))[1]) != len(
+                duck.run(sql % theirs)[1]):
+            sys.exit("different answers")
+        a, b = medians(lambda: server.run(sql % ("lake." + name))[0],
+                       lambda: duck.run(sql % theirs)[0])
+        show("a key of the %s file" % name, a, "DuckDB", b,
+             "<= 5 ms" if name == "sorted" else "<= 1.0x")
+
+
+def bench_travel(server, _):
+    now = server.run("SELECT snapshot_id FROM lake.snapshots('lake.snappy')"
+                     )[1][0][0]
+    then = "lake.at(NULL::lake.snappy, snapshot => %d)" % now
+    a, b = medians(lambda: server.run(Q6 % then)[0],
+                   lambda: server.run(Q6 % "lake.snappy")[0])
+    show("Q6 by lake.at", a, "plain", b, "<= 1.05x")
+    few = "SELECT * FROM %s LIMIT 1"
+    a, b = medians(lambda: server.run(few % then)[0],
+                   lambda: server.run(few % "lake.snappy")[0])
+    show("LIMIT 1 by lake.at", a, "plain", b, "<= 1.05x")
 
 
 def bench_parallel(server, _):
@@ -476,6 +518,7 @@ def set_up(server):
 def main():
     machine()
     write_data()
+    write_sorted()
     adopt()
     subprocess.run(("chmod", "-R", "a+rX", LAKE), check=True)
     server, duck = Server(), Duck()
