@@ -110,6 +110,20 @@ is_at_row_border(LeafReader *leaf)
 	return leaf->header.type == PAGE_DATA_V2;
 }
 
+/* of the announced page, which begins with a row; v1 headers do not say it */
+static uint64_t
+announced_rows(const LeafReader *leaf)
+{
+	const PageLocation *location;
+
+	if (leaf->node->repeated == 0)
+		return leaf->header.value_count;
+	if (!leaf->has_sought)
+		return leaf->header.row_count;
+	location = &leaf->index->pages[leaf->next_page];
+	return location[1].first_row - location->first_row;
+}
+
 /* passes whole pages of rows that are to be skipped, as far as that is known */
 static uint64_t
 skip_pages(LeafReader *leaf, uint64_t rows)
@@ -117,11 +131,10 @@ skip_pages(LeafReader *leaf, uint64_t rows)
 	while (rows > 0 && leaf->left == 0 &&
 		   leaf->block_pos == leaf->block_len && is_at_row_border(leaf))
 	{
-		uint32_t	page_rows;
+		uint64_t	page_rows;
 
 		leaf_announce(leaf);
-		page_rows = leaf->node->repeated == 0 ? leaf->header.value_count :
-			leaf->header.row_count;
+		page_rows = announced_rows(leaf);
 		if (page_rows > rows)
 			break;
 		leaf_pass(leaf);
