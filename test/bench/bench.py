@@ -424,6 +424,11 @@ def bench_planning(server, _):
              "SELECT c0 FROM hundred_manifests WHERE c3 = 500000")):
         explain(server, sql)
         show_planning(name, goal, [explain(server, sql) for _ in range(RUNS)])
+    for function in ("files", "entries", "partitions"):
+        a, b = medians(*[lambda table=table: server.run(
+            "SELECT count(*) FROM lake.%s('%s')" % (function, table))[0]
+                         for table in ("planning", "one_manifest")])
+        show("lake.%s, 100,000" % function, a, "1,000", b, "<= 2000 ms")
 
 
 def bench_metadata(server, _):
