@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cache.h"
+
 static const LakeType variant_part_type = {.kind = LAKE_BINARY};
 
 static const LakeField variant_parts[] =
@@ -98,30 +100,29 @@ index_fields(FileSchema *schema, LakeArena *arena)
 }
 
 /*
- * The footer as it was parsed for another handle of the same file.  What is kept
- * is found by the file's version: one that took its place since it was opened
- * has another.
+ * The footer as it was parsed for another handle of the same file: by path and
+ * version, so that one which took its place since it was opened is not meant.
+ * What it saves is not counted among the store's cache_hits, as the file is
+ * read in any case.
  */
 static ParquetFile *
 recall_parquet(LakeArena *arena, LakeStore *store, LakeFile *file,
 			   const char *path, const char *what)
 {
+	static const char kind[] = "Parquet footer";
 	LakeFileStatus status;
 	LakeArena  *entry;
-	ParquetFile *parsed = lake_file_recall(store, arena, path,
-										   "Parquet footer", &status);
+	ParquetFile *parsed;
 
-	if (store->cache == NULL || status.version != file->version)
-	{
-		refuse_other_formats(file, what);
-		return parquet_file_open(arena, file);
-	}
+	lake_file_inspect(store, arena, path, what, &status);
+	parsed = cache_find(store->cache, arena, kind, status.path, file->version);
 	if (parsed == NULL)
 	{
 		refuse_other_formats(file, what);
-		entry = lake_arena_create(arena, "Parquet footer");
+		entry = lake_arena_create(arena, kind);
 		parsed = parquet_file_open(entry, file);
-		lake_file_keep(store, arena, "Parquet footer", &status, entry, parsed);
+		cache_add(store->cache, arena, kind, status.path, file->version, entry,
+				  parsed);
 	}
 	return parquet_file_attach(arena, parsed, file);
 }
@@ -134,7 +135,7 @@ file_schema_open(LakeArena *arena, LakeStore *store, const char *path,
 
 	schema->what = what;
 	schema->file = lake_file_open(store, arena, path, what);
-	if (keep)
+	if (keep && store->cache != NULL)
 		schema->parquet = recall_parquet(arena, store, schema->file, path,
 										 what);
 	else
