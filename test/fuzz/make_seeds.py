@@ -108,6 +108,10 @@ def write(directory):
         write_batch_size=8)
     put("nested_v2", nested_table(), compression="none", data_page_size=64,
         write_batch_size=8, data_page_version="2.0")
+    for version in ("1.0", "2.0"):
+        put(f"nested_indexed_v{version[0]}", nested_table(),
+            compression="none", data_page_size=64, write_batch_size=8,
+            data_page_version=version, write_page_index=True)
     put("nested_plain", nested_table(), compression="none",
         use_dictionary=False)
     for codec in ("snappy", "gzip", "brotli", "lz4", "zstd"):

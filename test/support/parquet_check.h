@@ -1,6 +1,6 @@
 /*
  * For fuzzers: a column of a row group read in two ways, which must give the
- * same values.
+ * same values, and by ranges, in which an offset index may lie.
  */
 #ifndef LAKE_PARQUET_CHECK_H
 #define LAKE_PARQUET_CHECK_H
@@ -53,7 +53,45 @@ checked_compare(const CheckedRows *rows, LakeBuffer *scratch, const LakeVector *
 		abort();
 }
 
-/* reads the first rows twice: all of them, then some; aborts on a difference */
+/* by the offset index; what it says of pages that are not read is believed */
+static inline void
+checked_ranges(ParquetReader *reader, int group, uint32_t row_count)
+{
+	ParquetRows ranges[8];
+	uint64_t	random = row_count + 2;
+	uint32_t	at = 0;
+	int			count = 0;
+
+	while (count < 8 && at + 2 < row_count)
+	{
+		uint32_t	left = row_count - at;
+		uint32_t	first = at + (uint32_t) (encode_random(&random) %
+											 (left / 4 + 1));
+		uint32_t	n = 1 + checked_step(&random, left / 8);
+
+		ranges[count++] = (ParquetRows) {first, first + n};
+		at = first + n + 1;
+	}
+	parquet_reader_begin_rows(reader, group, ranges, count);
+	for (int i = 0; i < count; i++)
+	{
+		uint32_t	n = (uint32_t) (ranges[i].end - ranges[i].first);
+		const LakeVector *vector;
+
+		parquet_reader_skip(reader, 0, (uint64_t) ranges[i].first -
+							parquet_reader_position(reader, 0));
+		vector = parquet_reader_read(reader, 0, n);
+		if (vector->count != n)
+			abort();
+		vector_check(vector);
+	}
+	parquet_reader_end(reader);
+}
+
+/*
+ * Reads the first rows three times: all of them, then some, then ranges; aborts
+ * on a difference between the first two.
+ */
 static inline void
 parquet_check_column(LakeArena *arena, const ParquetFile *file, int group,
 					 const ParquetField *field, int64_t group_rows)
@@ -93,6 +131,7 @@ parquet_check_column(LakeArena *arena, const ParquetFile *file, int group,
 		checked_compare(&rows, &scratch, vector, at);
 		at += n;
 	}
+	checked_ranges(reader, group, row_count);
 }
 
 #endif							/* LAKE_PARQUET_CHECK_H */
