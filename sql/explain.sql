@@ -82,7 +82,7 @@ FROM unnest(ARRAY['bucket_int', 'pos_deletes', 'deletion_vectors', 'empty']) t,
     LATERAL node('SELECT count(*) FROM ' || t) n;
 
 -- what was parsed once serves the scans after it: metadata file, list, manifest
--- and footer; each rescan with another value finds list and manifest
+-- (footers do not count); each rescan with another value finds list and manifest
 SELECT n->>'Cache Hits' AS hits, n->>'Actual Loops' AS loops
 FROM (VALUES ('SELECT id FROM bucket_int WHERE i = 34'),
     ('SELECT (SELECT count(id) FROM bucket_int WHERE i = v) FROM generate_series(1, 3) v')) q (query),
