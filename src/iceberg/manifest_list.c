@@ -9,6 +9,8 @@
  */
 #include "iceberg/iceberg_int.h"
 
+#include <stdio.h>
+
 typedef enum ListField
 {
 	LIST_PATH,
@@ -278,10 +280,18 @@ manifest_list_read(LakeArena *arena, LakeStore *store,
 				   const LakeSnapshot *snapshot, size_t *count)
 {
 	const IcebergSnapshot *iceberg = (const IcebergSnapshot *) snapshot;
+	const ManifestFile *manifests;
+	char		id[24];
+	LakeFrame	frame;
 
 	if (iceberg->manifest_list == NULL)
 		return inline_list(arena, iceberg, count);
-	return read_list(arena, store, iceberg->manifest_list, count);
+	/* an old version's list may be gone: say whose it was */
+	snprintf(id, sizeof id, "%lld", (long long) snapshot->id);
+	lake_frame_push(&frame, "reading snapshot", id);
+	manifests = read_list(arena, store, iceberg->manifest_list, count);
+	lake_frame_pop(&frame);
+	return manifests;
 }
 
 /* adds to a total that one unknown part makes unknown */

@@ -128,5 +128,27 @@ SKIP:
 		is(scalar(() = $err =~ /ERROR:/g), 101, '... and each failed');
 	}
 }
+
+# an old version whose files another engine has removed, and the others
+{
+	my $old = $node->safe_psql('postgres',
+		q{SELECT snapshot_id FROM lake.snapshots('cases.refs') WHERE parent_id IS NULL});
+	my $list = only_file("$dir/cases/refs/metadata/snap-$old-*.avro");
+
+	unlink $list or BAIL_OUT("$list: $!");
+	foreach my $sql ("SELECT count(id) FROM lake.at(NULL::cases.refs, snapshot => $old)",
+		"SELECT count(id) FROM lake.at(NULL::cases.refs, ref => 'v1')",
+		"SELECT count(*) FROM lake.files('cases.refs', $old)")
+	{
+		my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql");
+
+		like($err, qr/58P01: manifest list "[^"]*snap-$old-[^"]*" does not exist/,
+			"a version without its manifest list: $sql");
+		like($err, qr/reading snapshot $old/, '... and which it is');
+	}
+	is($node->safe_psql('postgres', q{SELECT count(id), (SELECT count(*)
+		FROM lake.snapshots('cases.refs')) FROM cases.refs}), '2|3',
+		'the newest version and the history are there');
+}
 $node->stop;
 done_testing();
