@@ -162,6 +162,7 @@ show_manifest(const LakeRelation *rel, ManifestFile manifest,
 	values[MANIFESTS_LENGTH] = Int64GetDatum(manifest.length);
 	values[MANIFESTS_SPEC_ID] = Int32GetDatum(manifest.spec_id);
 	values[MANIFESTS_SNAPSHOT_ID] = Int64GetDatum(manifest.snapshot_id);
+	nulls[MANIFESTS_SNAPSHOT_ID] = manifest.snapshot_id == -1;
 	set_counts(values, nulls, &manifest);
 	nulls[MANIFESTS_SUMMARIES] = !manifest.has_summaries;
 	if (manifest.has_summaries)

@@ -246,13 +246,15 @@ read_list(const EntryWalk *walk, WalkField field, LakeBuffer *buffer)
 static int
 compare_fields(const void *a, const void *b)
 {
-	int32_t		x = ((const FieldMetric *) a)->field_id;
-	int32_t		y = ((const FieldMetric *) b)->field_id;
+	const FieldMetric *x = a;
+	const FieldMetric *y = b;
 
-	return (x > y) - (x < y);
+	if (x->field_id != y->field_id)
+		return x->field_id > y->field_id ? 1 : -1;
+	return (x->position > y->position) - (x->position < y->position);
 }
 
-/* most writers sort; of equal field ids one is left.  Returns how many are. */
+/* most writers sort; of equal field ids the last is left.  Returns how many. */
 static size_t
 sort_fields(FieldMetric *fields, size_t count)
 {
@@ -266,8 +268,9 @@ sort_fields(FieldMetric *fields, size_t count)
 	qsort(fields, count, sizeof *fields, compare_fields);
 	for (size_t i = 0; i < count; i++)
 	{
-		if (kept == 0 || fields[kept - 1].field_id != fields[i].field_id)
-			fields[kept++] = fields[i];
+		if (kept > 0 && fields[kept - 1].field_id == fields[i].field_id)
+			kept--;
+		fields[kept++] = fields[i];
 	}
 	return kept;
 }
@@ -289,7 +292,7 @@ read_metrics(EntryWalk *walk, MetricKind kind)
 	for (size_t i = 0; i + 1 < slot->list.count; i += 2)
 	{
 		const AvroSlot *item = &slot->list.items[i];
-		FieldMetric field = {.count = ICEBERG_NONE};
+		FieldMetric field = {.position = (uint32_t) i, .count = ICEBERG_NONE};
 
 		/* writers that declare keys and values optional never leave them out */
 		if (item[0].kind == AVRO_NULL || item[1].kind == AVRO_NULL)
@@ -360,6 +363,9 @@ read_entry(EntryWalk *walk)
 	entry->size = int_field(walk, WALK_SIZE, ICEBERG_NONE);
 	entry->snapshot_id = int_field(walk, WALK_SNAPSHOT_ID,
 								   walk->manifest->snapshot_id);
+	/* a list that lacks it gives none to inherit */
+	if (entry->snapshot_id == -1)
+		entry->snapshot_id = ICEBERG_NONE;
 	entry->sequence_number = inherit_sequence_number(walk,
 													 WALK_SEQUENCE_NUMBER);
 	entry->file_sequence_number =

@@ -216,11 +216,12 @@ typedef enum FileContent
 typedef struct FieldMetric
 {
 	int32_t		field_id;
+	uint32_t	position;		/* in the map as it was written */
 	int64_t		count;
 	LakeBytes	bound;
 } FieldMetric;
 
-/* one of those maps: ascending by field id, none twice */
+/* one of those maps: ascending by field id; of equal ones the last counts */
 typedef struct FieldMetrics
 {
 	size_t		count;

@@ -155,6 +155,17 @@ added_entries_inherit_sequence_numbers(LakeArena *arena)
 }
 
 static void
+a_snapshot_that_nobody_names_is_none(LakeArena *arena)
+{
+	static const ManifestFile nameless = {.snapshot_id = -1,
+	.first_row_id = -1};
+	FixtureEntry entries[] = {{FIXTURE_DATA("/lake/a")}};
+
+	CHECK_INT(entry_walk_next(OPEN(entries, &nameless))->snapshot_id,
+			  ICEBERG_NONE);
+}
+
+static void
 entries_of_v1_have_sequence_number_0(LakeArena *arena)
 {
 	static const ManifestFile v1 = {.snapshot_id = 77, .first_row_id = -1};
@@ -277,9 +288,9 @@ open_counts(LakeArena *arena, int status, int content, const char *path,
 }
 
 static void
-maps_come_sorted_with_each_field_once(LakeArena *arena)
+maps_come_sorted_and_of_equal_fields_the_last_counts(LakeArena *arena)
 {
-	static const int64_t pairs[] = {7, 70, 2, 20, 7, 70, 5, 50};
+	static const int64_t pairs[] = {7, 71, 2, 20, 7, 70, 5, 50};
 	static const int32_t ids[] = {2, 5, 7};
 	const IcebergEntry *entry = entry_walk_next(open_counts(arena, 1, 0,
 															"/lake/a", pairs,
@@ -329,13 +340,14 @@ static const UnitTest tests[] = {
 	UNIT(what_is_absent_is_told_from_what_is_empty),
 	UNIT(deleted_entries_come_too),
 	UNIT(added_entries_inherit_sequence_numbers),
+	UNIT(a_snapshot_that_nobody_names_is_none),
 	UNIT(entries_of_v1_have_sequence_number_0),
 	UNIT(row_ids_count_through_live_entries),
 	UNIT(row_ids_are_void_where_the_manifest_has_none),
 	UNIT(row_ids_that_cannot_be_told_are_corrupt),
 	UNIT(tuples_are_of_the_table_s_partition_type),
 	UNIT(without_metrics_only_these_are_missing),
-	UNIT(maps_come_sorted_with_each_field_once),
+	UNIT(maps_come_sorted_and_of_equal_fields_the_last_counts),
 	UNIT(an_empty_map_is_not_an_absent_one),
 	UNIT(impossible_values_are_corrupt),
 };
