@@ -374,6 +374,42 @@ map_entries_are_found_by_key(LakeArena *arena)
 }
 
 static void
+whole_maps_come_as_keys_and_values(LakeArena *arena)
+{
+	static const char schema[] =
+		RECORD(FIELD("a", 1,
+				 OPTIONAL(ARRAY(RECORD(FIELD("key", 8, "\"int\"") ","
+									   FIELD("value", 9, "\"long\""))))));
+	static const int32_t present[] = {1};
+	static const int32_t absent[] = {2};
+	static const int64_t expected[] = {7, 70, 3, 30, 7, 71};
+	LakeBuffer	content;
+	AvroReader *reader;
+	const AvroSlot *slots;
+	int			map;
+	int			none;
+
+	buffer_init(&content, arena);
+	put_long(&content, 1);
+	put_long(&content, 2);
+	for (int i = 0; i < 4; i++)
+		put_long(&content, expected[i]);
+	put_long(&content, 1);
+	put_long(&content, expected[4]);
+	put_long(&content, expected[5]);
+	put_long(&content, 0);
+	reader = open_content(arena, schema, 1, &content);
+	map = avro_reader_project_map(reader, present, 1);
+	none = avro_reader_project_map(reader, absent, 1);
+	slots = only_record(reader);
+	CHECK_INT(slots[map].kind, AVRO_LIST);
+	CHECK_INT(slots[map].list.count, 6);
+	for (int i = 0; i < 6; i++)
+		CHECK(is_int(&slots[map].list.items[i], expected[i]));
+	CHECK_INT(slots[none].kind, AVRO_NULL);
+}
+
+static void
 a_map_item_may_have_any_shape(LakeArena *arena)
 {
 	static const char schema[] =
@@ -693,6 +729,7 @@ static const UnitTest tests[] = {
 	UNIT(several_long_lists_keep_apart),
 	UNIT(records_give_the_wanted_fields_of_each_element),
 	UNIT(map_entries_are_found_by_key),
+	UNIT(whole_maps_come_as_keys_and_values),
 	UNIT(a_map_item_may_have_any_shape),
 	UNIT(map_items_and_keys_may_be_optional),
 	UNIT(maps_of_every_shape_are_skipped),
