@@ -44,6 +44,41 @@ SELECT (SELECT count(*) FROM lake.files('cases.empty')) AS files,
   (SELECT count(*) FROM lake.entries('cases.empty')) AS entries,
   (SELECT count(*) FROM lake.manifests('cases.empty')) AS manifests,
   (SELECT count(*) FROM lake.partitions('cases.empty')) AS partitions;
+\echo == format version 1, a field of whose spec was dropped
+SELECT spec_id, partition, content, sort_order_id, record_count
+FROM lake.files('cases.v1_void') ORDER BY spec_id, partition::text;
+SELECT status, sequence_number, file_sequence_number, data_file->>'spec_id' AS spec_id
+FROM lake.entries('cases.v1_void') ORDER BY spec_id;
+SELECT partition_spec_id, partition_summaries FROM lake.manifests('cases.v1_void') ORDER BY 1;
+SELECT partition, spec_id, record_count, file_count FROM lake.partitions('cases.v1_void')
+ORDER BY partition::text;
+\echo == manifests that a snapshot lists inline: what only they say
+\getenv lake LAKE_DIR
+\getenv work LAKE_WORK
+\set map 'file:///srv/lake=' :lake
+\! mkdir -p "$LAKE_WORK/inline"
+\! sed -E 's|"manifest-list":"([^"]*)/snap-[^"]*"|"manifests":["\1/b6e65a7f-dab6-416a-bb72-9353abfdf987-m0.avro", "\1/2983b936-73fa-404f-8641-2e30629a0b72-m0.avro"]|g' "$LAKE_DIR/cases/v1_void/metadata/v4.metadata.json" > "$LAKE_WORK/inline/v1.metadata.json"
+CREATE SERVER inline FOREIGN DATA WRAPPER lakefdw
+  OPTIONS (catalog 'file', warehouse :'work', path_map :'map');
+\set location :work '/inline/v1.metadata.json'
+CREATE FOREIGN TABLE inline () SERVER inline OPTIONS (metadata_location :'location');
+SELECT m.content, m.length = l.length AS same_length, m.partition_spec_id, m.added_snapshot_id,
+  m.added_data_files_count AS added, m.added_delete_files_count AS deletes, m.partition_summaries
+FROM lake.manifests('inline') m JOIN lake.manifests('cases.v1_void') l USING (path) ORDER BY 3;
+SELECT (SELECT count(*) FROM lake.files('inline')) AS files, count(*) AS others FROM (SELECT file_path, partition FROM lake.files('inline')
+  EXCEPT SELECT file_path, partition FROM lake.files('cases.v1_void')) other;
+SET client_min_messages = warning;
+DROP SERVER inline CASCADE;
+RESET client_min_messages;
+\echo == row ids, inherited or kept; none before the upgrade
+SELECT status, data_file->'first_row_id' AS first_row_id, data_file->'record_count' AS records
+FROM lake.entries('cases.lineage') ORDER BY 1, 2;
+SELECT s.operation, count(f.first_row_id) AS with_row_ids, count(*) AS files
+FROM lake.snapshots('cases.upgraded_deletes') s, lake.files('cases.upgraded_deletes', s.snapshot_id) f
+GROUP BY s.committed_at, s.operation ORDER BY s.committed_at;
+\echo == bounds by type, exact
+SELECT key, left(value->>'lower_bound', 45) AS lower, left(value->>'upper_bound', 45) AS upper
+FROM lake.data_files('py.types'), jsonb_each(readable_metrics) ORDER BY key;
 \echo == errors
 SELECT * FROM lake.files('cases.refs', 1);
 SELECT * FROM lake.files('cases.refs', snapshot => 1, ref => 'main');
