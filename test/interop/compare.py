@@ -64,7 +64,7 @@ def pyiceberg_rows(metadata):
 
     return [{k: canonical(v) for k, v in row.items()} for row in
             StaticTable.from_metadata(metadata).scan().to_arrow()
-            .to_pylist()]
+            .to_pylist(maps_as_pydicts="strict")]
 
 
 def newest(space, table):
