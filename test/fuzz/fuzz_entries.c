@@ -92,7 +92,7 @@ sum(LakeArena *arena, MemoryStore *memory, const LakeTable *table)
 	size_t		count;
 	const PartitionTotals *totals =
 		iceberg_partition_totals(arena, table, &memory->store,
-								 table->current_snapshot, type, &count);
+							 table->current_snapshot, type, &count);
 
 	for (size_t i = 0; i < count; i++)
 		require(totals[i].files >= 0 && totals[i].position_delete_files >= 0 &&

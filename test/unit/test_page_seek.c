@@ -27,7 +27,7 @@ typedef struct Seek
 	BuildChunk	chunks[LEAVES];
 	LakeBuffer	out;
 	ParquetFile *file;
-}			Seek;
+} Seek;
 
 static int64_t
 plain_value(int64_t row)
@@ -104,7 +104,7 @@ put_lists(LakeBuffer *content, int64_t first, int64_t end)
 }
 
 static void
-put_page(Seek * seek, int leaf, int page, int64_t first, int64_t end)
+put_page(Seek *seek, int leaf, int page, int64_t first, int64_t end)
 {
 	PageLocation *location = &seek->pages[leaf][page];
 	uint32_t	values = (uint32_t) (end - first);
@@ -127,7 +127,7 @@ put_page(Seek * seek, int leaf, int page, int64_t first, int64_t end)
 }
 
 static void
-put_dictionary(Seek * seek)
+put_dictionary(Seek *seek)
 {
 	int64_t		values[13];
 
@@ -140,7 +140,7 @@ put_dictionary(Seek * seek)
 
 /* pages of random sizes, other ones in each column */
 static void
-put_chunk(Seek * seek, int leaf)
+put_chunk(Seek *seek, int leaf)
 {
 	BuildChunk *chunk = &seek->chunks[leaf];
 	int64_t		start = (int64_t) seek->out.len;
@@ -168,7 +168,7 @@ put_chunk(Seek * seek, int leaf)
 }
 
 static void
-put_index(Seek * seek, int leaf)
+put_index(Seek *seek, int leaf)
 {
 	ThriftWriter writer = {.out = &seek->out};
 	ParquetPlace *place = &seek->chunks[leaf].offset_index;
@@ -205,7 +205,7 @@ begin_file(LakeArena *arena, uint64_t random)
 }
 
 static void
-finish_file(Seek * seek, const char *created_by)
+finish_file(Seek *seek, const char *created_by)
 {
 	BuildFile	file = {
 		.elements = elements, .element_count = 4, .chunks = seek->chunks,
@@ -223,7 +223,7 @@ finish_file(Seek * seek, const char *created_by)
 
 /* ascending and apart; at least one */
 static int
-random_ranges(Seek * seek, ParquetRows *ranges, int capacity)
+random_ranges(Seek *seek, ParquetRows *ranges, int capacity)
 {
 	int64_t		row = (int64_t) (encode_random(&seek->random) % 60);
 	int			count = 0;
@@ -269,7 +269,7 @@ check_rows(const LakeVector *vector, int column, int64_t first)
 
 /* each column in pieces; some of the ranges are not read after all */
 static void
-read_ranges(Seek * seek, ParquetReader *reader, const ParquetRows *ranges,
+read_ranges(Seek *seek, ParquetReader *reader, const ParquetRows *ranges,
 			int count)
 {
 	parquet_reader_begin_rows(reader, 0, ranges, count);
@@ -299,7 +299,7 @@ read_ranges(Seek * seek, ParquetReader *reader, const ParquetRows *ranges,
 }
 
 static ParquetReader *
-create_reader(Seek * seek)
+create_reader(Seek *seek)
 {
 	const ParquetField *const *fields;
 
@@ -364,7 +364,7 @@ pages_outside_of_the_ranges_are_not_read(LakeArena *arena)
 
 /* true when it ended in an error */
 static bool
-fails(Seek * seek, ParquetReader *reader, const ParquetRows *ranges, int count)
+fails(Seek *seek, ParquetReader *reader, const ParquetRows *ranges, int count)
 {
 	LakeTry		attempt;
 
