@@ -117,4 +117,41 @@ extern int	avro_reader_project_position(AvroReader *reader,
 /* the slots of the next record in order of their numbers, NULL at the end */
 extern const AvroSlot *avro_reader_next(AvroReader *reader);
 
+/* ---- avro_writer.c ---- */
+
+typedef struct AvroWriter AvroWriter;
+
+/*
+ * Begins a container: header entries (key, value, key, value, ...; "avro.schema"
+ * and "avro.codec" are added) and the schema's JSON, which the caller makes and
+ * whose records it must follow in what it appends.  The bytes go to output.
+ * codec: CODEC_NONE, CODEC_DEFLATE, CODEC_SNAPPY_AVRO, CODEC_ZSTD.
+ */
+extern AvroWriter *avro_writer_create(LakeArena *arena, LakeOutput *output,
+									  const char *schema,
+									  const char *const *header,
+									  int header_count, LakeCodec codec,
+									  int32_t level);
+
+/* parts of the current record, in the schema's order */
+extern void avro_write_long(AvroWriter *writer, int64_t value); /* int too */
+extern void avro_write_bool(AvroWriter *writer, bool value);
+extern void avro_write_float(AvroWriter *writer, float value);
+extern void avro_write_double(AvroWriter *writer, double value);
+
+/* bytes and strings: with their length; fixed: without */
+extern void avro_write_bytes(AvroWriter *writer, LakeBytes value);
+extern void avro_write_fixed(AvroWriter *writer, LakeBytes value);
+
+/* the branch of a union: 0 or 1 of ["null", T] */
+extern void avro_write_branch(AvroWriter *writer, int branch);
+
+/* an array of count items follows; after them, its end */
+extern void avro_write_array_begin(AvroWriter *writer, size_t count);
+extern void avro_write_array_end(AvroWriter *writer, size_t count);
+extern void avro_writer_end_record(AvroWriter *writer);
+
+/* writes the last block; the output is the caller's to finish */
+extern void avro_writer_finish(AvroWriter *writer);
+
 #endif							/* LAKE_AVRO_H */

@@ -8,7 +8,7 @@
 #ifndef LAKE_BITMAP_H
 #define LAKE_BITMAP_H
 
-#include "base/base.h"
+#include "base/bytes.h"
 
 typedef struct LakeBitmap LakeBitmap;
 
@@ -42,5 +42,19 @@ extern uint64_t bitmap_count_range(const LakeBitmap *bitmap, uint64_t first,
  * on anything malformed, also on bytes left over.
  */
 extern LakeBitmap *bitmap_parse64(LakeArena *arena, LakeBytes bytes);
+
+/*
+ * Appends the 64-bit form, with run containers where they are smaller, and all
+ * keys from 0 to the highest as Java writes them.  Throws LIMIT for a key of
+ * 2^31 or more.
+ */
+extern void bitmap_format64(const LakeBitmap *bitmap, LakeBuffer *out);
+
+/*
+ * Ascending positions from first on, at most room of them; returns how many.
+ * To go on, call again with the last one + 1.
+ */
+extern size_t bitmap_list(const LakeBitmap *bitmap, uint64_t first,
+						  uint64_t *positions, size_t room);
 
 #endif							/* LAKE_BITMAP_H */

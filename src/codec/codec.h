@@ -56,4 +56,28 @@ extern void codec_decompress_append(CodecContext *context, LakeCodec codec,
 									const void *src, size_t src_size,
 									LakeBuffer *dst, size_t limit);
 
+/* the codec's own default */
+#define CODEC_DEFAULT_LEVEL INT32_MIN
+
+/*
+ * Appends the compressed block to dst.  level is on the codec's own scale;
+ * codecs without levels ignore it, INVALID when the codec has no such level.
+ * Not for CODEC_LZ4_HADOOP, which nobody should write.
+ */
+extern void codec_compress_append(CodecContext *context, LakeCodec codec,
+								  int32_t level, const void *src,
+								  size_t src_size, LakeBuffer *dst);
+
+/* Parquet's CompressionCodec of a codec that it has */
+extern int32_t codec_parquet_id(LakeCodec codec);
+
+/*
+ * The codec that a table property names: zstd, gzip, snappy, lz4 (LZ4_RAW, as
+ * Java writes it), brotli, uncompressed, in any case; avro: the names of
+ * manifests and Avro files, where gzip is CODEC_DEFLATE.  Throws INVALID, naming
+ * property and value.
+ */
+extern LakeCodec codec_from_property(const char *property, const char *value,
+									 bool avro);
+
 #endif							/* LAKE_CODEC_H */

@@ -24,6 +24,10 @@ struct IcebergTable
 	LakeBytes	metadata_log;
 	LakeBytes	refs;
 	int64_t		last_updated_ms;
+	int64_t		last_sequence_number;	/* 0 in v1 */
+	int64_t		next_row_id;	/* v3; 0 when the file has none */
+	int32_t		default_spec_id;
+	int32_t		default_sort_order_id;	/* 0: unsorted */
 	int			spec_count;
 	LakePartitionSpec *specs;
 	int			property_count;
@@ -50,6 +54,200 @@ iceberg_table(const LakeTable *table)
 /* LakeFormat.open */
 extern LakeTable *iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 										const char *metadata_location);
+
+/* ---- manifest_writer.c ---- */
+
+/* what a manifest list says of a manifest, as the writer knows it */
+typedef struct NewManifest
+{
+	ManifestFile file;			/* with all counts, summaries and length */
+	int64_t		added_rows;
+	int64_t		existing_rows;
+	int64_t		deleted_rows;
+	int64_t		min_sequence_number;	/* of live entries; -1: the commit's */
+} NewManifest;
+
+typedef struct ManifestWriter ManifestWriter;
+
+/*
+ * Begins a manifest of one spec and content in the store's put set.
+ * schema: the table's current one.  codec as write.manifest.compression-codec
+ * says.
+ */
+extern ManifestWriter *manifest_writer_create(LakeArena *arena,
+											  LakeStore *store,
+											  const char *location,
+											  int format_version,
+											  const LakeSchema *schema,
+											  const LakePartitionSpec *spec,
+											  bool has_deletes,
+											  int64_t snapshot_id,
+											  LakeCodec codec, int32_t level);
+
+/* ADDED by this commit: what is inherited is left out */
+extern void manifest_writer_add(ManifestWriter *writer,
+								const WrittenFile *file);
+
+/*
+ * An entry of another manifest, with all that it inherited made explicit:
+ * STATUS_EXISTING, or STATUS_DELETED by this commit's snapshot.  partition: of
+ * the spec's fields.
+ */
+extern void manifest_writer_carry(ManifestWriter *writer,
+								  const IcebergEntry *entry,
+								  const LakeValue *partition,
+								  EntryStatus status);
+extern uint64_t manifest_writer_size(const ManifestWriter *writer);
+extern const NewManifest *manifest_writer_finish(ManifestWriter *writer);
+
+/* ---- manifest_list_writer.c ---- */
+
+/* one row: an old manifest, carried over as its list had it, or a new one */
+typedef struct ListedManifest
+{
+	const ManifestFile *old;	/* NULL: it is a new one */
+	const NewManifest *added;
+} ListedManifest;
+
+typedef struct ManifestListHeader
+{
+	int			format_version;
+	int64_t		snapshot_id;
+	int64_t		parent_id;		/* -1 none */
+	int64_t		sequence_number;
+	int64_t		first_row_id;	/* v3: the table's next-row-id */
+	const LakePartitionSpec *specs; /* for the summaries' types */
+	int			spec_count;
+} ManifestListHeader;
+
+/*
+ * Writes a list into the store's put set and returns the next row id after all
+ * of its manifests (v3; else first_row_id).
+ */
+extern int64_t manifest_list_write(LakeArena *arena, LakeStore *store,
+								   const char *location,
+								   const ManifestListHeader *header,
+								   const ListedManifest *manifests,
+								   size_t count, LakeCodec codec,
+								   int32_t level);
+
+/* ---- metadata_writer.c: the next metadata file out of the last one's text ---- */
+
+typedef struct NewSnapshot
+{
+	int64_t		id;
+	int64_t		parent_id;		/* -1 none */
+	int64_t		sequence_number;	/* 0 in v1 */
+	int64_t		timestamp_ms;
+	const char *operation;
+	int			summary_count;	/* strings: key, value, ... */
+	const char *const *summary;
+	const char *manifest_list;
+	int32_t		schema_id;
+	int64_t		first_row_id;	/* v3 */
+	int64_t		added_rows;
+} NewSnapshot;
+
+/* all of it is optional: NULL, 0 or -1 */
+typedef struct MetadataUpdate
+{
+	int64_t		last_updated_ms;	/* required; raised to the base's */
+	int			snapshot_count;
+	const NewSnapshot *snapshots;
+	/* moved to a snapshot; created as a branch when it is new */
+	const char *ref;
+	int64_t		ref_snapshot_id;
+	int			property_count; /* strings: key, value (NULL: unset), ... */
+	const char *const *properties;
+} MetadataUpdate;
+
+/*
+ * The base's text with the update applied (reference, 1.4): last sequence
+ * number, next row id, logs and all; members that are not concerned keep their
+ * bytes.  base_location goes to the metadata log.
+ */
+extern LakeBytes metadata_apply(LakeArena *arena, LakeBytes base,
+								const char *base_location,
+								const MetadataUpdate *update);
+
+/*
+ * Puts a metadata file for the text, named after the version that follows
+ * base_location's (NULL: the first one), compressed as the properties say;
+ * returns its location.
+ */
+extern const char *metadata_put(LakeArena *arena, LakeStore *store,
+								const char *table_location,
+								const char *base_location, bool hadoop_names,
+								LakeBytes text);
+
+/* where manifests and metadata files go: write.metadata.path, or its default */
+extern const char *metadata_directory(LakeArena *arena,
+									  const LakeTable *table);
+
+/* ---- table_creation.c ---- */
+
+/* LakeFormat.create */
+extern const char *iceberg_create(LakeArena *arena, LakeStore *store,
+								  const TableCreation *creation);
+
+/* ---- write_options.c ---- */
+
+/* LakeFormat.write_options */
+extern const WriteOptions *iceberg_write_options(LakeArena *arena,
+												 const LakeTable *table);
+
+/* a property as a number; throws INVALID, naming it */
+extern int64_t iceberg_property_int64(const LakeTable *table, const char *key,
+									  int64_t minimum, int64_t if_unset);
+extern bool iceberg_property_bool(const LakeTable *table, const char *key,
+								  bool if_unset);
+
+/* ---- commit.c ---- */
+
+/* LakeFormat.commit_create, commit_build */
+extern LakeCommit *iceberg_commit_create(LakeArena *arena,
+										 const CommitOptions *options);
+extern CommitAttempt iceberg_commit_build(LakeCommit *commit,
+										  const LakeTable *head);
+
+/* ---- conflict.c ---- */
+
+/*
+ * Checks the changes against the snapshots between their base and head (NULL
+ * snapshot: the table is empty), by reference 6.2-6.4 and decisions 6.1.  NULL,
+ * or a sentence that says what stands in the way, in arena.
+ */
+extern const char *conflict_find(LakeArena *arena, LakeStore *store,
+								 const LakeTable *head,
+								 const ChangeSet *changes);
+
+/* ---- summary.c: what a snapshot's summary says of its changes ---- */
+
+typedef struct SnapshotSummary SnapshotSummary;
+
+extern SnapshotSummary *summary_create(LakeArena *arena);
+extern void summary_add_file(SnapshotSummary *summary,
+							 const WrittenFile *file);
+
+/* an entry of a manifest that the commit removes; partition: of spec */
+extern void summary_remove_entry(SnapshotSummary *summary,
+								 const IcebergEntry *entry,
+								 const LakePartitionSpec *spec,
+								 const LakeValue *partition);
+
+/*
+ * The pairs of the reference's 5.8, with totals that follow from the parent's
+ * summary (NULL: none), manifest counts, and the caller's own pairs last.
+ */
+extern const char *const *summary_pairs(SnapshotSummary *summary,
+										const IcebergSnapshotInfo *parent,
+										int64_t created, int64_t kept,
+										int64_t replaced,
+										const char *const *extra,
+										int extra_count, int *count);
+
+/* "append", "delete", "overwrite" (reference, 5.7) */
+extern const char *summary_operation(const SnapshotSummary *summary);
 
 /* ---- resolve.c ---- */
 

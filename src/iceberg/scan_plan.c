@@ -520,6 +520,14 @@ iceberg_plan(LakeArena *arena, const LakeTable *table, LakeStore *store,
 }
 
 const LakeFormat iceberg_format = {
-	"iceberg", iceberg_metadata_read, iceberg_resolve, iceberg_plan,
-	iceberg_estimate
+	.name = "iceberg",
+	.open = iceberg_metadata_read,
+	.resolve = iceberg_resolve,
+	.plan = iceberg_plan,
+	.estimate = iceberg_estimate,
+	/* each of the following is set when it exists */
+	.write_options = NULL,
+	.commit_create = NULL,
+	.commit_build = NULL,
+	.create = NULL
 };

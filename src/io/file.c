@@ -187,7 +187,8 @@ memory_read_ranges(LakeFile *file, const LakeRange *ranges, size_t count)
 }
 
 static const LakeStoreOps memory_ops = {
-	"memory", NULL, memory_read_ranges, NULL, NULL
+	.name = "memory",
+	.read_ranges = memory_read_ranges
 };
 
 LakeFile *

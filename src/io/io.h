@@ -68,6 +68,8 @@ extern char *path_rules_resolve(LakeArena *arena, const LakePathRules *rules,
 
 typedef struct LakeStore LakeStore;
 typedef struct LakeFile LakeFile;
+typedef struct LakeOutput LakeOutput;
+typedef struct LakePutSet LakePutSet;
 
 typedef struct LakeRange
 {
@@ -112,6 +114,29 @@ typedef struct LakeStoreOps
 	 */
 	bool		(*inspect) (LakeStore *store, LakeArena *arena,
 							const char *path, LakeFileStatus *status);
+
+	/* ---- writing; NULL: the store cannot ---- */
+
+	/*
+	 * A new file, of which nobody sees anything before publish.  Its
+	 * directories are made.  Unfinished output vanishes with arena.
+	 */
+	LakeOutput *(*create) (LakeStore *store, LakeArena *arena,
+						   const char *path);
+	void		(*write) (LakeOutput *output, const void *data, size_t size);
+	/* no more writes: the bytes have left the process */
+	void		(*finish) (LakeOutput *output);
+
+	/*
+	 * Makes finished files durable, then visible under their names, without
+	 * replacing a file.  All of them in one pass; throws IO when one exists.
+	 */
+	void		(*publish) (LakeStore *store, LakeOutput *const *outputs,
+							size_t count);
+	/* an output that is not published goes; never throws */
+	void		(*discard) (LakeOutput *output);
+	/* a file, if it is there; false: it could not be removed */
+	bool		(*remove) (LakeStore *store, const char *path);
 } LakeStoreOps;
 
 struct LakeStore
@@ -120,9 +145,25 @@ struct LakeStore
 	const LakePathRules *rules;
 	/* what was parsed from immutable files before; NULL: nothing is kept */
 	struct LakeCache *cache;
+
+	/*
+	 * Files that the current transaction wrote and has not published: they
+	 * can be opened by their locations already.  NULL: there are none.
+	 */
+	LakePutSet *puts;
+	bool		durable;		/* publish waits for the disk (fsync) */
 	uint64_t	bytes_read;		/* by all files of this store object */
 	uint64_t	requests;
 	uint64_t	cache_hits;		/* files that the cache made unnecessary */
+};
+
+/* a store's own outputs begin with this */
+struct LakeOutput
+{
+	LakeStore  *store;
+	const char *location;		/* as metadata will say it */
+	uint64_t	size;			/* bytes written */
+	bool		is_finished;
 };
 
 struct LakeFile
@@ -182,6 +223,55 @@ extern LakeBytes lake_file_read_all(LakeFile *file, LakeArena *arena,
 extern bool lake_store_list(LakeStore *store, LakeArena *arena,
 							const char *location, LakeListEntry **entries,
 							size_t *count);
+
+/* ---- put_set.c: files that are written before anybody may see them ---- */
+
+/*
+ * Of one transaction.  The set owns its outputs on arena: what has not been
+ * published when arena ends is removed then, as far as that goes quickly.
+ */
+extern LakePutSet *put_set_create(LakeArena *arena);
+
+/*
+ * Begins a new file in the store's set (store->puts must be set).  Throws
+ * DENIED as path_rules_resolve does, INVALID when the set has the location
+ * already.
+ */
+extern LakeOutput *lake_output_create(LakeStore *store, const char *location);
+extern void lake_output_write(LakeOutput *output, const void *data,
+							  size_t size);
+extern uint64_t lake_output_size(const LakeOutput *output);
+
+/*
+ * Ends the file.  From now on lake_file_open finds it by its location, through
+ * stores with this set alone.
+ */
+extern void lake_output_finish(LakeOutput *output);
+
+/* create, write and finish in one */
+extern void lake_store_put(LakeStore *store, const char *location,
+						   LakeBytes bytes);
+
+/*
+ * Publishes all finished files of the set (in one pass, so that the disk sees
+ * them together).  Afterwards the set is empty but for those published, which
+ * put_set_remove_published can still remove.  Throws IO; then nothing that was
+ * not published is visible.
+ */
+extern void put_set_publish(LakeStore *store, LakePutSet *set);
+
+/* drops one location, whether it is finished or not; nothing if it is absent */
+extern void put_set_discard(LakePutSet *set, const char *location);
+
+/*
+ * Removes files that were published but turned out not to be needed (a lost
+ * race, an abort): at most limit of them, never throws; returns how many are
+ * left behind.
+ */
+extern size_t put_set_remove_published(LakePutSet *set, size_t limit);
+
+/* a file by its location; false when it could not be removed */
+extern bool lake_store_remove(LakeStore *store, const char *location);
 
 /* a file over memory: for unit tests and fuzzers */
 extern LakeFile *lake_file_from_memory(LakeArena *arena, const char *name,

@@ -470,7 +470,11 @@ local_list(LakeStore *store, LakeArena *arena, const char *path,
 }
 
 static const LakeStoreOps local_ops = {
-	"local", local_open, local_read_ranges, local_list, local_inspect
+	.name = "local",
+	.open = local_open,
+	.read_ranges = local_read_ranges,
+	.list = local_list,
+	.inspect = local_inspect
 };
 
 LakeStore *

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "base/vector.h"
+#include "codec/codec.h"
 #include "io/io.h"
 
 typedef enum ParquetPhysical
@@ -281,5 +282,93 @@ extern uint64_t parquet_reader_position(const ParquetReader *reader,
 										int column);
 extern const ParquetReaderCounters *parquet_reader_counters(
 															const ParquetReader *reader);
+
+/* ---- parquet_writer.c ---- */
+
+typedef struct ParquetWriterOptions
+{
+	LakeCodec	codec;
+	int32_t		level;
+	uint64_t	row_group_bytes;	/* encoded and compressed, about */
+	size_t		page_bytes;		/* before compression, about */
+	uint32_t	page_rows;		/* at most */
+	size_t		dictionary_bytes;	/* of a column's dictionary, at most; 0:
+									 * no dictionaries */
+	const char *created_by;
+	int			metadata_count; /* pairs */
+	const char *const *metadata;	/* key, value, key, value, ... */
+	/* one a leaf in order of the schema; NULL: no bloom filters */
+	const bool *bloom;
+	double		bloom_fpp;
+	size_t		bloom_max_bytes;	/* a filter and row group */
+} ParquetWriterOptions;
+
+/* what a leaf's values were; on the writer's arena */
+typedef struct ParquetLeafTotals
+{
+	const ParquetField *field;
+	int64_t		size;			/* compressed bytes, headers included */
+	int64_t		value_count;	/* values, NULLs included */
+	int64_t		null_count;
+	int64_t		nan_count;		/* floats; 0 for the others */
+
+	/*
+	 * A vector of two values in the field's layout: the least and the
+	 * greatest, whole, NULL and NaN aside, bytes unsigned, decimals by value;
+	 * a zero is -0.0 as a minimum and 0.0 as a maximum.  Only of leaves
+	 * outside of lists and maps.
+	 */
+	LakeVector	bounds;
+	bool		has_bounds;
+} ParquetLeafTotals;
+
+typedef struct ParquetTotals
+{
+	int64_t		row_count;
+	int64_t		size;			/* of the file */
+	int			row_group_count;
+	const int64_t *row_group_offsets;	/* first pages, ascending */
+	int			leaf_count;
+	const ParquetLeafTotals *leaves;	/* in order of the schema */
+} ParquetTotals;
+
+typedef struct ParquetWriter ParquetWriter;
+
+/*
+ * Begins a file.  fields are top-level ones, of which name, field_id, shape,
+ * optional, logical, physical with what belongs to it, and children count; they
+ * and options are borrowed.  Lists and maps get the three-level layout.
+ * Throws UNSUPPORTED for what has no place in a file: a struct without fields.
+ */
+extern ParquetWriter *parquet_writer_create(LakeArena *arena,
+											LakeOutput *output,
+											const ParquetField *const *fields,
+											int count,
+											const ParquetWriterOptions *options);
+
+/*
+ * Adds the selected rows (selection NULL: rows 0 .. count - 1): one vector a
+ * top-level field, as parquet_reader_read gives it (layout as ParquetField.layout
+ * describes; decimals over bytes are I64 or I128).  Throws INTERNAL for a NULL in
+ * a required field, OUT_OF_RANGE for a decimal beyond its precision.
+ */
+extern void parquet_writer_write(ParquetWriter *writer,
+								 const LakeVector *const *columns,
+								 const uint32_t *selection, uint32_t count);
+
+/* bytes in the file so far, with what is not written yet */
+extern uint64_t parquet_writer_size(const ParquetWriter *writer);
+
+/* bytes of memory for rows that are not written yet */
+extern size_t parquet_writer_held_bytes(const ParquetWriter *writer);
+
+/* writes the rows so far as a row group, to have their memory back */
+extern void parquet_writer_flush(ParquetWriter *writer);
+
+/*
+ * Writes footer and page index; the output is the caller's to finish.  A file
+ * without rows is one without row groups.
+ */
+extern const ParquetTotals *parquet_writer_finish(ParquetWriter *writer);
 
 #endif							/* LAKE_PARQUET_H */

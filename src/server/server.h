@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "executor/tuptable.h"
 #include "foreign/foreign.h"
 #include "nodes/pg_list.h"
 #include "utils/jsonb.h"
@@ -55,6 +56,46 @@ extern const char *typemap_declaration(LakeArena *arena,
  */
 extern bool typemap_is_readable(const LakeType *type, Oid type_oid,
 								int32 typmod);
+
+/*
+ * May a column of this PostgreSQL type be written to the field?  The map's own
+ * type, exact widenings and narrowings that row_writer_append checks; nested
+ * ones as arrays, composites and jsonb.
+ */
+extern bool typemap_is_writable(const LakeType *type, Oid type_oid,
+								int32 typmod);
+
+/*
+ * The lake type for a column of a table that is created; in arena.  Throws
+ * 0A000, naming column and cure, for types without an exact counterpart
+ * (numeric without precision, interval, ...).
+ */
+extern const LakeType *typemap_lake_type(LakeArena *arena, Oid type_oid,
+										 int32 typmod,
+										 const char *column_name);
+
+/* ---- row_writer.c: slots to rows in memory ---- */
+
+typedef struct LakeRelation LakeRelation;
+typedef struct RowWriter RowWriter;
+
+/*
+ * For rows of the schema of which the relation's columns are given by slots and
+ * the others get their write default or NULL.  columns: attribute numbers to
+ * take from slots, NULL: all.  Throws 0A000, naming the column, when one cannot
+ * be written; 23502 when a required field is in no column and has no default.
+ */
+extern RowWriter *row_writer_create(MemoryContext context,
+									const LakeRelation *relation,
+									const LakeSchema *schema,
+									const Bitmapset *columns);
+
+/*
+ * Appends the slot's row, complete; an error leaves rows as they were.  Throws
+ * 23502, 22003, 22008, 22021 and so on, naming the column.
+ */
+extern void row_writer_append(RowWriter *writer, RowStore *rows,
+							  TupleTableSlot *slot);
 
 /* ---- convert.c: vectors <-> Datums ---- */
 
@@ -236,6 +277,36 @@ extern List *hosted_catalog_list(const LakeServerOptions *options,
 extern void hosted_catalog_insert(const LakeServerOptions *options,
 								  const HostedTable *row);
 
+/* ---- hosted_swap.c: the pointer, moved inside of PostgreSQL's transaction ---- */
+
+typedef enum HostedLock
+{
+	HOSTED_UNCHANGED,			/* it is as expected: locked, or moved */
+	HOSTED_MOVED,				/* it points somewhere else */
+	HOSTED_GONE,				/* no such row, or another table's by now */
+	HOSTED_VIEW					/* it has become a view */
+} HostedLock;
+
+/*
+ * Locks a table's row until the end of the (sub)transaction, waiting for others
+ * who do, and compares the newest version of it with the expected pointer; then
+ * points it to replacement (NULL: locks it alone, against change if shared).
+ * Low-level: no snapshot of the transaction's counts, no triggers fire, no
+ * grants are asked for but the server's owner's.  *current: where it points,
+ * palloc'd.
+ */
+extern HostedLock hosted_catalog_swap(const LakeServerOptions *options,
+									  const char *name_space,
+									  const char *table,
+									  const char *expected,
+									  const char *replacement, bool shared,
+									  const char **current);
+
+/* where it points now, whatever snapshots say; NULL: there is no such table */
+extern const char *hosted_catalog_latest(const LakeServerOptions *options,
+										 const char *name_space,
+										 const char *table);
+
 /* ---- pin.c: which version each running statement reads ---- */
 
 /* what lake.pins() shows of one pin */
@@ -271,7 +342,7 @@ typedef struct LakeColumn
 	const LakeField *field;		/* NULL: the attribute is dropped */
 } LakeColumn;
 
-typedef struct LakeRelation
+struct LakeRelation
 {
 	Oid			relid;
 	const char *name;			/* schema-qualified, for messages */
@@ -282,7 +353,7 @@ typedef struct LakeRelation
 	const LakeSchema *schema;	/* to read with */
 	int			column_count;	/* = relnatts */
 	LakeColumn *columns;		/* by attnum - 1 */
-} LakeRelation;
+};
 
 /* how a foreign table is opened; zeroed: the newest version, nothing is pinned */
 typedef struct LakeOpen

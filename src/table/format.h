@@ -6,6 +6,7 @@
 #define LAKE_FORMAT_H
 
 #include "io/io.h"
+#include "table/changes.h"
 #include "table/column_summary.h"
 #include "table/task.h"
 #include "table/task_reader.h"
@@ -60,6 +61,24 @@ typedef struct LakeVersion
 	bool		is_branch;
 } LakeVersion;
 
+/* a table that shall be made */
+typedef struct TableCreation
+{
+	const char *location;		/* no trailing slash */
+	int			format_version; /* 1, 2, 3 */
+
+	/*
+	 * Columns; their ids are assigned anew from 1 (spec: top-level fields
+	 * first, then what is nested in each), into these very fields.
+	 */
+	LakeSchema *schema;
+	const char *partition_by;	/* 'day(a), bucket(16, b)'; NULL: none */
+	const char *sort_by;		/* 'a DESC NULLS LAST, b'; NULL: none */
+	int			property_count;
+	const char *const *properties;	/* key, value, key, value, ... */
+	bool		hadoop_names;	/* see CommitOptions */
+} TableCreation;
+
 typedef struct LakeFormat
 {
 	const char *name;			/* "iceberg" */
@@ -92,6 +111,40 @@ typedef struct LakeFormat
 							 LakeStore *store, const LakeSnapshot *snapshot,
 							 const LakeField *const *fields, int count,
 							 ColumnEstimate *estimates);
+
+	/* ---- writing ---- */
+
+	/*
+	 * What the table asks of files that are written to it.  Throws INVALID
+	 * for properties that cannot be understood, UNSUPPORTED for those that
+	 * cannot be honoured (encryption, other file formats, unknown
+	 * transforms).
+	 */
+	const WriteOptions *(*write_options) (LakeArena *arena,
+										  const LakeTable *table);
+
+	/*
+	 * A commit of changes, made once and tried on each head that a table has
+	 * meanwhile; options are borrowed as long as arena lives.
+	 */
+	LakeCommit *(*commit_create) (LakeArena *arena,
+								  const CommitOptions *options);
+
+	/*
+	 * Checks the changes against what happened between base and head, and
+	 * writes what a new version on top of head needs into the store's put
+	 * set, unpublished.  What an earlier attempt wrote is used again or
+	 * discarded. The caller publishes, then swaps.
+	 */
+	CommitAttempt (*commit_build) (LakeCommit *commit, const LakeTable *head);
+
+	/*
+	 * Writes the first metadata file of a table, unpublished, and returns its
+	 * location.  Throws INVALID, naming column or option, for what the format
+	 * version or the partition fields cannot be.
+	 */
+	const char *(*create) (LakeArena *arena, LakeStore *store,
+						   const TableCreation *creation);
 } LakeFormat;
 
 struct LakeTable

@@ -6,8 +6,11 @@
 #define LAKE_TABLE_H
 
 #include "table/batch.h"
+#include "table/changes.h"
+#include "table/file_sink.h"
 #include "table/format.h"
 #include "table/predicate.h"
+#include "table/row_store.h"
 #include "table/task.h"
 #include "table/task_reader.h"
 #include "table/transform.h"

@@ -10,8 +10,10 @@
 #ifndef LAKE_TASK_READER_H
 #define LAKE_TASK_READER_H
 
+#include "base/bitmap.h"
 #include "io/io.h"
 #include "table/batch.h"
+#include "table/row_store.h"
 #include "table/task.h"
 
 typedef struct NameMapping NameMapping;
@@ -77,6 +79,25 @@ extern void task_reader_begin(TaskReader *reader, const ScanTask *task);
  */
 extern void task_reader_begin_range(TaskReader *reader, const ScanTask *task,
 									int64_t from, int64_t to);
+
+/*
+ * The same for rows [from, to) of a store that has not become files: columns
+ * are found by field id, positions are row numbers.  The store must not change
+ * below to while the task is read.
+ */
+extern void task_reader_begin_rows(TaskReader *reader, RowStore *rows,
+								   uint64_t from, uint64_t to);
+
+/* the same for positions to be kept: all others are deleted */
+extern void task_reader_select(TaskReader *reader,
+							   const LakeBitmap *positions);
+
+/*
+ * Positions that are deleted besides what the task's own deletes say, for the
+ * task that was begun last and has not been read yet; borrowed.
+ */
+extern void task_reader_delete(TaskReader *reader,
+							   const LakeBitmap *positions);
 
 /*
  * The next batch with at least one selected row; false at the task's end.

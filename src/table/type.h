@@ -7,6 +7,7 @@
 #define LAKE_TYPE_H
 
 #include "base/base.h"
+#include "base/bytes.h"
 #include "base/json.h"
 
 typedef enum LakeTypeKind
@@ -88,6 +89,11 @@ extern LakeType *lake_type_parse(LakeArena *arena, LakeJson *json);
 
 /* a struct with schema-id and identifier-field-ids; only defaults borrow json */
 extern LakeSchema *lake_schema_parse(LakeArena *arena, LakeJson *json);
+
+/* append the JSON form; ids, docs and defaults included */
+extern void lake_type_to_json(LakeBuffer *out, const LakeType *type);
+extern void lake_schema_to_json(LakeBuffer *out,
+								const LakeSchema *schema);
 
 /* "decimal(9,2)", "list<long>", "struct<...>": for messages */
 extern const char *lake_type_text(LakeArena *arena, const LakeType *type);

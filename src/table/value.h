@@ -51,4 +51,24 @@ extern void lake_value_from_json(LakeArena *arena, const LakeType *type,
 extern const char *lake_value_text(LakeArena *arena, const LakeType *type,
 								   const LakeValue *value);
 
+/*
+ * The single-value binary form of a value that is not NULL; may borrow from it,
+ * else on arena.
+ */
+extern LakeBytes lake_value_to_bound(LakeArena *arena, const LakeType *type,
+									 const LakeValue *value);
+
+/*
+ * Cut to a length in code points (string) or bytes (binary), other types as they
+ * are: the result of lower bounds is not above, of upper bounds not below the
+ * value.  False: there is no such upper bound.  May borrow from value.
+ */
+extern bool lake_value_truncate_bound(LakeArena *arena, const LakeType *type,
+									  const LakeValue *value, int width,
+									  bool upper, LakeValue *result);
+
+/* appends the JSON form of a value that is not NULL (spec, appendix C) */
+extern void lake_value_to_json(LakeBuffer *out, const LakeType *type,
+							   const LakeValue *value);
+
 #endif							/* LAKE_VALUE_H */
