@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_foreign_server.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "miscadmin.h"
@@ -174,6 +175,18 @@ compat_server_usage_aclcheck(Oid server_oid, Oid role)
 						   ACL_USAGE);
 #else
 	return pg_foreign_server_aclcheck(server_oid, role, ACL_USAGE);
+#endif
+}
+
+/* may the role look up what is in the schema? */
+static inline AclResult
+compat_namespace_usage_aclcheck(Oid namespace_oid, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(NamespaceRelationId, namespace_oid, role,
+						   ACL_USAGE);
+#else
+	return pg_namespace_aclcheck(namespace_oid, role, ACL_USAGE);
 #endif
 }
 

@@ -3,9 +3,9 @@
  * catalog, which other engines share (reference: "JDBC catalog").
  *
  * A row is read by the key's index under an explicit MVCC snapshot, so lake and
- * local tables are seen as of one moment and SSI knows of the read.  Neither
- * the querying user's grants nor row security count here, as they do not for
- * the files: it is the server's owner who must be allowed to read the catalog.
+ * local tables are seen as of one moment and SSI knows of the read.  The
+ * querying user's grants do not count here, as they do not for the files: it is
+ * the server's owner who must be allowed to read the catalog, all of its rows.
  */
 #include "postgres.h"
 
@@ -23,8 +23,10 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
+#include "server/compat.h"
 #include "server/server_int.h"
 
 #define TABLES "iceberg_tables"
@@ -180,19 +182,43 @@ find_key(HostedHeap *heap, const char *const *names)
 							 names[0], names[1], names[2]));
 }
 
-/* the server's owner stands for those who query, as for the files */
+/*
+ * The server's owner stands for those who query, as for the files: what core
+ * would refuse it, or show it in part, is no catalog for anybody.
+ */
 static void
 check_owner(const HostedHeap *heap, const LakeServerOptions *options)
 {
-	if (pg_class_aclcheck(RelationGetRelid(heap->rel), options->owner,
-						  ACL_SELECT) == ACLCHECK_OK)
+	Oid			relid = RelationGetRelid(heap->rel);
+	const char *refusal = NULL;
+	const char *cure = NULL;
+
+	if (compat_namespace_usage_aclcheck(RelationGetNamespace(heap->rel),
+										options->owner) != ACLCHECK_OK)
+	{
+		refusal = "It has no USAGE on the schema.";
+		cure = "Grant it USAGE on the schema.";
+	}
+	else if (pg_class_aclcheck(relid, options->owner,
+							   ACL_SELECT) != ACLCHECK_OK)
+	{
+		refusal = "It has no SELECT on the table.";
+		cure = "Grant it SELECT on the table.";
+	}
+	else if (check_enable_rls(relid, options->owner, true) == RLS_ENABLED)
+	{
+		refusal = "Row-level security of the table applies to it.";
+		cure = "Give it BYPASSRLS, or disable row-level security of the table.";
+	}
+	if (refusal == NULL)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("owner \"%s\" of the foreign server may not read table \"%s.%s\"",
 					GetUserNameFromId(options->owner, false),
 					heap->schema, heap->table),
-			 errhint("Grant it SELECT on the table.")));
+			 errdetail_internal("%s", refusal),
+			 errhint("%s", cure)));
 }
 
 /* false if there is no such table */
