@@ -189,6 +189,37 @@ check_version(const MetadataText *text)
 	return (int) version;
 }
 
+static int
+compare_ids(const void *a, const void *b)
+{
+	int64_t		left = *(const int64_t *) a;
+	int64_t		right = *(const int64_t *) b;
+
+	return (left > right) - (left < right);
+}
+
+/*
+ * Whatever is found by an id must be one thing: of two snapshots, schemas or
+ * specs either could be meant, and Java refuses such tables too.  Sorts the ids,
+ * which are int64_t.
+ */
+static void
+check_unique(LakeBuffer *ids, const char *what)
+{
+	int64_t    *sorted = (int64_t *) (void *) ids->data;
+	size_t		count = ids->len / sizeof *sorted;
+
+	if (count > 1)
+		qsort(sorted, count, sizeof *sorted, compare_ids);
+	for (size_t i = 1; i < count; i++)
+	{
+		if (sorted[i] == sorted[i - 1])
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "table metadata has two %s with id %lld", what,
+					   (long long) sorted[i]);
+	}
+}
+
 static void
 begin_array(JsonScan *scan, const MetadataText *text, MetadataKey key)
 {
@@ -230,18 +261,22 @@ parse_schema(LakeArena *arena, LakeBytes text)
 }
 
 static const LakeSchema **
-parse_schema_list(LakeArena *arena, const MetadataText *text, int *count)
+parse_schema_list(LakeArena *arena, LakeArena *scratch,
+				  const MetadataText *text, int *count)
 {
 	LakeBuffer	schemas;		/* of const LakeSchema * */
+	LakeBuffer	ids;
 	JsonScan	scan;
 	LakeBytes	element;
 
 	*count = 0;
 	buffer_init(&schemas, arena);
+	buffer_init(&ids, scratch);
 	begin_array(&scan, text, KEY_SCHEMAS);
 	while (json_scan_next(&scan, &element))
 	{
 		const LakeSchema *schema;
+		int64_t		id;
 
 		lake_check_interrupts();
 		if ((*count)++ == LAKE_MAX_SCHEMA_FIELDS)
@@ -249,18 +284,23 @@ parse_schema_list(LakeArena *arena, const MetadataText *text, int *count)
 					   LAKE_MAX_SCHEMA_FIELDS);
 		schema = parse_schema(arena, element);
 		buffer_append(&schemas, &schema, sizeof schema);
+		id = schema->id;
+		buffer_append(&ids, &id, sizeof id);
 	}
+	check_unique(&ids, "schemas");
 	return (const LakeSchema **) (void *) schemas.data;
 }
 
 static void
-parse_schemas(LakeArena *arena, const MetadataText *text, LakeTable *table)
+parse_schemas(LakeArena *arena, LakeArena *scratch, const MetadataText *text,
+			  LakeTable *table)
 {
 	const LakeSchema **schemas;
 	int64_t		current_id;
 
 	if (has(text, KEY_SCHEMAS))
-		schemas = parse_schema_list(arena, text, &table->schema_count);
+		schemas = parse_schema_list(arena, scratch, text,
+									&table->schema_count);
 	else if (has(text, KEY_SCHEMA))
 	{
 		schemas = lake_alloc_array(arena, 1, sizeof *schemas);
@@ -295,6 +335,7 @@ static void
 parse_specs(LakeArena *arena, LakeArena *scratch, const MetadataText *text,
 			IcebergTable *table)
 {
+	LakeBuffer	ids;
 	int64_t		default_id;
 
 	if (!has(text, KEY_PARTITION_SPECS))
@@ -311,6 +352,14 @@ parse_specs(LakeArena *arena, LakeArena *scratch, const MetadataText *text,
 										 parse(scratch, text,
 											   KEY_PARTITION_SPECS),
 										 &table->table, &table->spec_count);
+	buffer_init(&ids, scratch);
+	for (int i = 0; i < table->spec_count; i++)
+	{
+		int64_t		id = table->specs[i].id;
+
+		buffer_append(&ids, &id, sizeof id);
+	}
+	check_unique(&ids, "partition specs");
 	if (find_int64(text, KEY_DEFAULT_SPEC_ID, &default_id) &&
 		(default_id < INT32_MIN || default_id > INT32_MAX ||
 		 iceberg_find_spec(&table->table, (int32_t) default_id) == NULL))
@@ -445,14 +494,17 @@ check_main(const SnapshotRef *refs, size_t count, int64_t current_id)
 }
 
 /*
- * One walk over all snapshots: marks their refs, looks for sequence numbers
- * that are too high, and returns the text of the current one.
+ * One walk over all snapshots: marks their refs, looks for ids that are not
+ * unique and sequence numbers that are too high, and returns the text of the
+ * current one.
  */
 static LakeBytes
-scan_snapshots(const MetadataText *text, const IcebergTable *table,
-			   SnapshotRef *refs, size_t count, int64_t current_id)
+scan_snapshots(LakeArena *scratch, const MetadataText *text,
+			   const IcebergTable *table, SnapshotRef *refs, size_t count,
+			   int64_t current_id)
 {
 	LakeBytes	current = {NULL, 0};
+	LakeBuffer	ids;
 	int64_t		last_sequence_number = 0;
 	JsonScan	scan;
 	LakeBytes	snapshot;
@@ -460,6 +512,7 @@ scan_snapshots(const MetadataText *text, const IcebergTable *table,
 	if (table->snapshots.len == 0)
 		return current;
 	find_int64(text, KEY_LAST_SEQUENCE_NUMBER, &last_sequence_number);
+	buffer_init(&ids, scratch);
 	begin_array(&scan, text, KEY_SNAPSHOTS);
 	while (json_scan_next(&scan, &snapshot))
 	{
@@ -471,7 +524,8 @@ scan_snapshots(const MetadataText *text, const IcebergTable *table,
 					  table->table.format_version > 1 ?
 					  &sequence_number : NULL);
 		mark_refs(refs, count, id);
-		if (id == current_id && current.data == NULL)
+		buffer_append(&ids, &id, sizeof id);
+		if (id == current_id)
 			current = snapshot;
 		if (sequence_number > last_sequence_number)
 			lake_throw(LAKE_ERROR_CORRUPT,
@@ -480,6 +534,7 @@ scan_snapshots(const MetadataText *text, const IcebergTable *table,
 					   (long long) sequence_number,
 					   (long long) last_sequence_number);
 	}
+	check_unique(&ids, "snapshots");
 	return current;
 }
 
@@ -501,7 +556,7 @@ check_snapshots(LakeArena *scratch, const MetadataText *text,
 	count = buffer.len / sizeof *refs;
 	check_main(refs, count, current_id);
 	qsort(refs, count, sizeof *refs, compare_refs);
-	found = scan_snapshots(text, table, refs, count, current_id);
+	found = scan_snapshots(scratch, text, table, refs, count, current_id);
 	for (size_t i = 0; i < count; i++)
 	{
 		if (refs[i].found)
@@ -593,7 +648,7 @@ iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 	table->location = parse_string(arena, scratch, &text, KEY_LOCATION);
 	if (has(&text, KEY_TABLE_UUID))
 		table->uuid = parse_string(arena, scratch, &text, KEY_TABLE_UUID);
-	parse_schemas(arena, &text, table);
+	parse_schemas(arena, scratch, &text, table);
 	parse_specs(arena, scratch, &text, iceberg);
 	parse_properties(arena, scratch, &text, iceberg);
 	parse_snapshots(arena, scratch, &text, iceberg);

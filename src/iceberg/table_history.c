@@ -477,6 +477,24 @@ compare_refs(const void *a, const void *b)
 				  ((const IcebergRef *) b)->name);
 }
 
+/* escapes may hide that two names are one, which no writer means */
+static const IcebergRef *
+sort_refs(LakeBuffer *refs, size_t *count)
+{
+	IcebergRef *sorted = (IcebergRef *) (void *) refs->data;
+
+	*count = refs->len / sizeof *sorted;
+	if (*count > 1)
+		qsort(sorted, *count, sizeof *sorted, compare_refs);
+	for (size_t i = 1; i < *count; i++)
+	{
+		if (strcmp(sorted[i].name, sorted[i - 1].name) == 0)
+			lake_throw(LAKE_ERROR_CORRUPT,
+					   "table metadata has two refs \"%s\"", sorted[i].name);
+	}
+	return sorted;
+}
+
 const IcebergRef *
 iceberg_refs(LakeArena *arena, const LakeTable *table, size_t *count)
 {
@@ -512,10 +530,7 @@ iceberg_refs(LakeArena *arena, const LakeTable *table, size_t *count)
 		ref.min_snapshots_to_keep = -1;
 		buffer_append(&refs, &ref, sizeof ref);
 	}
-	*count = refs.len / sizeof ref;
-	if (*count > 0)
-		qsort(refs.data, *count, sizeof ref, compare_refs);
-	return (const IcebergRef *) (const void *) refs.data;
+	return sort_refs(&refs, count);
 }
 
 /* ---- the rest ---- */

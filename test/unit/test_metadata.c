@@ -318,6 +318,31 @@ sequence_numbers_stay_below_the_last_one(LakeArena *arena)
 }
 
 static void
+ids_are_unique(LakeArena *arena)
+{
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "two snapshots with id -7",
+				 open_json(arena, V2 ",\"current-snapshot-id\":3,"
+						   "\"snapshots\":[" SNAPSHOT("-7", "1") ","
+						   SNAPSHOT("3", "2") "," SNAPSHOT("-7", "1") "]"));
+	/* the wrapped form of the same */
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "two snapshots with id -7",
+				 open_json(arena, V2 ",\"snapshots\":["
+						   SNAPSHOT("18446744073709551609", "1") ","
+						   SNAPSHOT("-7", "2") "]"));
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "two schemas with id 4",
+				 open_json(arena, V1 "," V1_SCHEMA "," V1_SPEC
+						   ",\"schemas\":[{\"schema-id\":4,"
+						   "\"type\":\"struct\",\"fields\":[]},"
+						   "{\"schema-id\":4,\"type\":\"struct\","
+						   "\"fields\":[]}],\"current-schema-id\":4"));
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "two partition specs with id 2",
+				 open_json(arena, V1 "," V1_SCHEMA ",\"partition-specs\":"
+						   "[{\"spec-id\":2,\"fields\":[]},"
+						   "{\"spec-id\":1,\"fields\":[]},"
+						   "{\"spec-id\":2,\"fields\":[]}]"));
+}
+
+static void
 properties_are_strings(LakeArena *arena)
 {
 	const LakeTable *table =
@@ -399,6 +424,7 @@ static const UnitTest tests[] = {
 	UNIT(ids_above_int64_wrap_around),
 	UNIT(refs_must_name_a_snapshot),
 	UNIT(sequence_numbers_stay_below_the_last_one),
+	UNIT(ids_are_unique),
 	UNIT(properties_are_strings),
 	UNIT(the_name_mapping_comes_from_its_property),
 	UNIT(gzip_is_told_by_its_bytes),

@@ -373,6 +373,21 @@ malformed_refs_are_corrupt(LakeArena *arena)
 }
 
 static void
+names_of_refs_are_unique(LakeArena *arena)
+{
+	const LakeTable *table =
+		open_table(arena, "\"current-snapshot-id\":1,\"snapshots\":["
+			   SNAPSHOT("1", "") "," SNAPSHOT("2", "") "],\"refs\":{"
+			   "\"a\":{\"type\":\"tag\",\"snapshot-id\":1},"
+			   "\"b\":{\"type\":\"tag\",\"snapshot-id\":1},"
+			   "\"\\u0061\":{\"type\":\"tag\",\"snapshot-id\":2}}");
+	size_t		count;
+
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "two refs \"a\"",
+				 iceberg_refs(arena, table, &count));
+}
+
+static void
 properties_that_are_text_are_listed(LakeArena *arena)
 {
 	const LakeTable *table =
@@ -406,6 +421,7 @@ static const UnitTest tests[] = {
 	UNIT(refs_are_sorted_and_keep_their_numbers),
 	UNIT(an_empty_table_has_no_refs),
 	UNIT(malformed_refs_are_corrupt),
+	UNIT(names_of_refs_are_unique),
 	UNIT(properties_that_are_text_are_listed),
 };
 
