@@ -181,20 +181,36 @@ INSERT INTO child VALUES (-1);
 SELECT count(*) - (SELECT count(*) FROM ONLY parent) AS more FROM parent;
 SELECT min(id) FROM lake.at(NULL::parent, ref => 'main');
 
--- a prepared statement meets another table
+-- prepared statements and functions meet another table, as if they named the table itself
 CREATE FOREIGN TABLE changing (id bigint, status text) SERVER lake OPTIONS (namespace 'shop', "table" 'orders');
 PREPARE changed AS SELECT status, id FROM lake.at(NULL::changing, snapshot => :s1) ORDER BY id LIMIT 1;
+PREPARE selected_id AS SELECT max(id) FROM lake.at(NULL::changing, snapshot => $1);
+CREATE FUNCTION first_row(s bigint) RETURNS SETOF changing LANGUAGE plpgsql AS
+    $$ BEGIN RETURN QUERY SELECT * FROM lake.at(NULL::changing, snapshot => s) ORDER BY id LIMIT 1; END $$;
 EXECUTE changed;
+EXECUTE selected_id(:s1);
+SELECT * FROM first_row(:s1);
 ALTER FOREIGN TABLE changing ADD COLUMN amount numeric;
 EXECUTE changed;
+SELECT * FROM first_row(:s1);
 ALTER FOREIGN TABLE changing ALTER COLUMN id TYPE numeric;
 EXECUTE changed;
+SELECT * FROM first_row(:s1);
 ALTER FOREIGN TABLE changing ALTER COLUMN id TYPE bigint;
 EXECUTE changed;
 ALTER FOREIGN TABLE changing DROP COLUMN status;
 EXECUTE changed;
+SELECT * FROM first_row(:s1);
+DROP FUNCTION first_row;
 DROP FOREIGN TABLE changing;
 EXECUTE changed;
+CREATE FOREIGN TABLE changing (status text, id bigint) SERVER lake OPTIONS (namespace 'shop', "table" 'orders');
+EXECUTE changed;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE selected_id(:s1);
+ALTER FOREIGN TABLE changing DROP COLUMN status;
+EXECUTE selected_id(:s1);
+RESET plan_cache_mode;
 
 -- what is refused
 SELECT * FROM lake.at(NULL::orders);

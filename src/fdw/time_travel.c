@@ -23,6 +23,8 @@
 #include "parser/parsetree.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -112,6 +114,66 @@ time_travel_relation(Oid type)
 				errhint("Write lake.at(NULL::table_name, ...)."));
 	relation_close(rel, NoLock);
 	return relid;
+}
+
+/* ---- cached plans ---- */
+
+/*
+ * A plan depends on its tables, but a prepared statement's parsed query is kept
+ * for as long as nothing changes that it names itself: of lake.at that is the
+ * function, and a row type, which core does not track.  So when a table that
+ * was read by lake.at changes, the queries with that function are made to be
+ * parsed anew, as if the function had changed.
+ */
+typedef struct ReadTable
+{
+	Oid			relid;			/* the key */
+	uint32		function;		/* lake.at's hash value in PROCOID */
+}			ReadTable;
+
+/* those of the session; NULL until the first */
+static HTAB * read_tables = NULL;
+
+static void
+remember_table(Oid relid, Oid function)
+{
+	uint32		hash = GetSysCacheHashValue1(PROCOID,
+											 ObjectIdGetDatum(function));
+	ReadTable  *entry;
+
+	if (read_tables == NULL)
+	{
+		HASHCTL		control = {
+			.keysize = sizeof(Oid),
+			.entrysize = sizeof(ReadTable)
+		};
+
+		read_tables = hash_create("tables of lake.at", 16, &control,
+								  HASH_ELEM | HASH_BLOBS);
+	}
+	entry = hash_search(read_tables, &relid, HASH_ENTER, NULL);
+	entry->function = hash;
+}
+
+/* a callback for invalidated relations; relid InvalidOid: any of them */
+static void
+forget_queries(Datum arg, Oid relid)
+{
+	HASH_SEQ_STATUS all;
+	const		ReadTable *entry;
+
+	if (read_tables == NULL)
+		return;
+	if (OidIsValid(relid))
+	{
+		entry = hash_search(read_tables, &relid, HASH_FIND, NULL);
+		if (entry != NULL)
+			CallSyscacheCallbacks(PROCOID, entry->function);
+		return;
+	}
+	hash_seq_init(&all, read_tables);
+	while ((entry = hash_seq_search(&all)) != NULL)
+		CallSyscacheCallbacks(PROCOID, entry->function);
 }
 
 /* ---- selectors ---- */
@@ -255,8 +317,9 @@ collect_join_columns(const Var *var, const RangeTblEntry *join, ColumnUse *use)
 }
 
 /*
- * A prepared statement is not parsed anew when the table has changed, since
- * what it names is a type.  Errors as the executor has them for functions.
+ * The table may have changed since the query was parsed: before forget_queries
+ * knew of it, or while it was waited for here.  Errors as the executor has them
+ * for functions.
  */
 static void
 check_column(const Var *var, const ColumnUse *use)
@@ -374,6 +437,7 @@ convert_call(Query *query, RangeTblEntry *rte, Index varno,
 
 	refuse_shape(rte);
 	rte->relid = time_travel_relation(call->funcresulttype);
+	remember_table(rte->relid, call->funcid);
 	selector = selector_argument(call);
 	/* the planner does it for functions in FROM, but not for samples */
 	selector = (Expr *) compat_flatten_join_alias_vars(query,
@@ -478,4 +542,5 @@ time_travel_init(void)
 {
 	previous_planner = planner_hook;
 	planner_hook = plan_query;
+	CacheRegisterRelcacheCallback(forget_queries, (Datum) 0);
 }
