@@ -174,6 +174,33 @@ SELECT lake.at(NULL::orders, snapshot => 1, ref => 'x');
 SELECT lake.at(NULL::orders);
 SELECT lake.at(NULL::local, ref => 'x');
 
+-- which argument has the value is known when the query runs, by scan and by function
+CREATE FUNCTION by_scan(s bigint, a timestamptz, r text) RETURNS bigint LANGUAGE plpgsql AS
+    $$ BEGIN RETURN (SELECT count(*) FROM lake.at(NULL::orders, snapshot => s, as_of => a, ref => r)); END $$;
+CREATE FUNCTION by_call(s bigint, a timestamptz, r text) RETURNS bigint LANGUAGE plpgsql AS
+    $$ BEGIN RETURN (SELECT count(*) FROM (SELECT lake.at(NULL::orders, snapshot => s, as_of => a, ref => r)) x); END $$;
+SET plan_cache_mode = force_generic_plan;
+SELECT by_scan(:s1, NULL, NULL), by_scan(NULL, :'t2', NULL), by_scan(NULL, NULL, 'end-of-week');
+SELECT by_call(:s1, NULL, NULL), by_call(NULL, :'t2', NULL), by_call(NULL, NULL, 'end-of-week');
+SELECT by_scan(NULL, NULL, NULL);
+SELECT by_call(NULL, NULL, NULL);
+SELECT by_scan(:s1, NULL, 'main');
+SELECT by_call(:s1, NULL, 'main');
+SET plan_cache_mode = force_custom_plan;
+SELECT by_scan(:s1, NULL, NULL), by_scan(NULL, :'t2', NULL), by_scan(NULL, NULL, 'end-of-week');
+SELECT by_call(:s1, NULL, NULL), by_call(NULL, :'t2', NULL), by_call(NULL, NULL, 'end-of-week');
+SELECT by_scan(NULL, NULL, NULL);
+SELECT by_call(NULL, NULL, NULL);
+SELECT by_scan(:s1, NULL, 'main');
+SELECT by_call(:s1, NULL, 'main');
+RESET plan_cache_mode;
+-- another one in each round
+SELECT v.n, (SELECT count(*) FROM lake.at(NULL::orders, snapshot => v.s, ref => v.r))
+    FROM (VALUES (1, :s1, NULL), (2, NULL, 'main'), (3, :s2, NULL), (4, NULL, 'end-of-week')) v(n, s, r) ORDER BY n;
+SELECT count(*) FROM lake.at(NULL::orders, snapshot => :s1, ref => (SELECT NULL));
+EXPLAIN (COSTS OFF, TIMING OFF) SELECT (SELECT count(*) FROM lake.at(NULL::orders, snapshot => v.s, ref => v.r) WHERE id > 0)
+    FROM (VALUES (1, NULL), (2, 'main')) v(s, r);
+
 -- inheritance children are not read
 CREATE FOREIGN TABLE parent (id bigint) SERVER lake OPTIONS (namespace 'shop', "table" 'orders');
 CREATE TABLE child () INHERITS (parent);
@@ -216,8 +243,7 @@ RESET plan_cache_mode;
 SELECT * FROM lake.at(NULL::orders);
 SELECT * FROM lake.at(NULL::orders, snapshot => NULL);
 SELECT * FROM lake.at(NULL::orders, snapshot => :s1, ref => 'main');
-PREPARE two AS SELECT * FROM lake.at(NULL::orders, snapshot => $1, ref => $2);
-EXECUTE two(:s1, NULL);
+SELECT count(*) FROM lake.at(NULL::orders, snapshot => :s1, ref => (SELECT 'main'));
 SELECT * FROM lake.at(NULL::orders, snapshot => (SELECT NULL::bigint));
 SELECT * FROM lake.at(NULL::orders, as_of => 'infinity');
 SELECT * FROM lake.at(NULL::orders, as_of => '2020-01-01');

@@ -8,6 +8,7 @@
 
 #include "common/int.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
@@ -158,15 +159,17 @@ explain_selector(const LakeScan *scan, ExplainState *es)
 		[LAKE_SELECT_REF] = "Ref",
 	};
 	List	   *context;
+	ListCell   *cell;
 
 	if (scan->selector == NULL || IsA(scan->selector, Const))
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt,
 									   scan->node->ss.ps.plan, NIL);
-	ExplainPropertyText(labels[time_travel_kind(scan->selector)],
-						deparse_expression((Node *) scan->selector, context,
-										   list_length(es->rtable) > 1 ||
-										   es->verbose, false), es);
+	foreach(cell, time_travel_arguments(scan->selector))
+		ExplainPropertyText(labels[time_travel_kind(exprType(lfirst(cell)))],
+							deparse_expression(lfirst(cell), context,
+											   list_length(es->rtable) > 1 ||
+											   es->verbose, false), es);
 }
 
 static void

@@ -375,14 +375,16 @@ extern void time_travel_init(void);
 extern Oid	time_travel_relation(Oid type);
 
 /*
- * The selector that a range table entry carries: its kind and expression.
- * LAKE_SELECT_CURRENT, NULL for an ordinary one.  The three kinds' expressions
- * are bigint, timestamptz and text.
+ * The selector that a range table entry carries, NULL for an ordinary one: a
+ * bigint, timestamptz or text, or a row of them.
  */
-extern LakeSelectorKind time_travel_selector(const RangeTblEntry *rte,
-											 Expr **expr);
+extern Expr *time_travel_selector(const RangeTblEntry *rte);
 
-extern LakeSelectorKind time_travel_kind(const Expr *expr);
+/* the expressions of lake.at's arguments that a selector is made of */
+extern List *time_travel_arguments(const Expr *selector);
+
+/* what a selector of that type, not a row, is */
+extern LakeSelectorKind time_travel_kind(Oid type);
 
 /* lake.at's OID, if the entry came from it */
 extern Oid	time_travel_function(const RangeTblEntry *rte);
@@ -390,15 +392,18 @@ extern Oid	time_travel_function(const RangeTblEntry *rte);
 /* the argument of lake.at that gives this kind */
 extern const char *time_travel_name(LakeSelectorKind kind);
 
-/* throws 22023 unless lake.at has got one selector */
+/* unless lake.at has got one value, throws 22004 for none, 22023 for more */
 extern void time_travel_check_count(int count);
 
 /*
- * The selector of a value of that expression, in the current memory context;
- * throws 22004 for NULL.
+ * What the value of that selector means, in the current memory context; throws
+ * as time_travel_check_count.
  */
-extern void time_travel_value(LakeSelectorKind kind, Datum value, bool is_null,
+extern void time_travel_value(const Expr *expr, Datum value, bool is_null,
 							  LakeSelector *selector);
+
+/* the same of what the planner takes for its value; false if it has none */
+extern bool time_travel_guess(const Expr *guess, LakeSelector *selector);
 
 /* ---- slot.c ---- */
 

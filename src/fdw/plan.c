@@ -116,18 +116,21 @@ open_relation(PlannerInfo *root, Oid relid, Expr *expr)
 {
 	LakeSelector selector = {LAKE_SELECT_CURRENT};
 	LakeOpen	how = {0};
-	Expr	   *value = expr;
 
 	if (expr == NULL)
 		return lake_relation_open(relid, &how);
-	if (!IsA(value, Const))
-		value = (Expr *) estimate_expression_value(root, (Node *) expr);
 	/* a guess may be NULL, a constant may not */
-	if (IsA(value, Const) && (value == expr || !((Const *) value)->constisnull))
-		time_travel_value(time_travel_kind(expr), ((Const *) value)->constvalue,
-						  ((Const *) value)->constisnull, &selector);
-	else
+	if (IsA(expr, Const))
+		time_travel_value(expr, ((Const *) expr)->constvalue,
+						  ((Const *) expr)->constisnull, &selector);
+	else if (!time_travel_guess((Expr *)
+								estimate_expression_value(root,
+														  (Node *) expr),
+								&selector))
+	{
+		memset(&selector, 0, sizeof selector);
 		how.any_version = true;
+	}
 	how.selector = &selector;
 	return lake_relation_open(relid, &how);
 }
@@ -139,7 +142,7 @@ lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	LakePlan   *plan = palloc0(sizeof *plan);
 	LakeFrame	frame;
 
-	time_travel_selector(rte, &plan->selector);
+	plan->selector = time_travel_selector(rte);
 	plan->selector_function = time_travel_function(rte);
 	plan->relation = open_relation(root, relid, plan->selector);
 	baserel->fdw_private = plan;

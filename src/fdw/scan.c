@@ -314,13 +314,14 @@ evaluate_selector(LakeScan *scan, LakeSelector *selector)
 	Datum		value = ExecEvalExprSwitchContext(scan->selector_state,
 												  econtext, &is_null);
 
-	time_travel_value(time_travel_kind(scan->selector), value, is_null,
-					  selector);
+	time_travel_value(scan->selector, value, is_null, selector);
 }
 
 static bool
 is_same_selector(const LakeSelector *a, const LakeSelector *b)
 {
+	if (a->kind != b->kind)
+		return false;
 	if (a->kind == LAKE_SELECT_REF)
 		return strcmp(a->ref, b->ref) == 0;
 	return a->snapshot_id == b->snapshot_id && a->time_us == b->time_us;

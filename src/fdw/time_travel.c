@@ -28,6 +28,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "server/compat.h"
 
@@ -129,7 +130,7 @@ typedef struct ReadTable
 {
 	Oid			relid;			/* the key */
 	uint32		function;		/* lake.at's hash value in PROCOID */
-}			ReadTable;
+} ReadTable;
 
 /* those of the session; NULL until the first */
 static HTAB * read_tables = NULL;
@@ -160,7 +161,7 @@ static void
 forget_queries(Datum arg, Oid relid)
 {
 	HASH_SEQ_STATUS all;
-	const		ReadTable *entry;
+	const ReadTable *entry;
 
 	if (read_tables == NULL)
 		return;
@@ -178,20 +179,23 @@ forget_queries(Datum arg, Oid relid)
 
 /* ---- selectors ---- */
 
-LakeSelectorKind
-time_travel_selector(const RangeTblEntry *rte, Expr **expr)
+Expr *
+time_travel_selector(const RangeTblEntry *rte)
 {
-	*expr = NULL;
-	if (rte->tablesample == NULL)
-		return LAKE_SELECT_CURRENT;
-	*expr = linitial(rte->tablesample->args);
-	return time_travel_kind(*expr);
+	return rte->tablesample == NULL ? NULL : linitial(rte->tablesample->args);
+}
+
+List *
+time_travel_arguments(const Expr *selector)
+{
+	return IsA(selector, RowExpr) ? ((const RowExpr *) selector)->args :
+		list_make1((Expr *) selector);
 }
 
 LakeSelectorKind
-time_travel_kind(const Expr *expr)
+time_travel_kind(Oid type)
 {
-	switch (exprType((Node *) expr))
+	switch (type)
 	{
 		case INT8OID:
 			return LAKE_SELECT_SNAPSHOT;
@@ -224,16 +228,24 @@ time_travel_name(LakeSelectorKind kind)
 }
 
 void
-time_travel_value(LakeSelectorKind kind, Datum value, bool is_null,
-				  LakeSelector *selector)
+time_travel_check_count(int count)
+{
+	if (count == 1)
+		return;
+	if (count == 0)
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("lake.at needs one of snapshot, as_of and ref that is not NULL"));
+	ereport(ERROR,
+			errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("lake.at takes only one of snapshot, as_of and ref"));
+}
+
+static void
+set_selector(LakeSelector *selector, LakeSelectorKind kind, Datum value)
 {
 	memset(selector, 0, sizeof *selector);
 	selector->kind = kind;
-	if (is_null)
-		ereport(ERROR,
-				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("argument \"%s\" of lake.at must not be NULL",
-					   time_travel_name(kind)));
 	if (kind == LAKE_SELECT_SNAPSHOT)
 		selector->snapshot_id = DatumGetInt64(value);
 	else if (kind == LAKE_SELECT_TIME)
@@ -242,28 +254,75 @@ time_travel_value(LakeSelectorKind kind, Datum value, bool is_null,
 		selector->ref = name_to_lake(TextDatumGetCString(value));
 }
 
-void
-time_travel_check_count(int count)
+/* how many fields of the row have a value; of the last one as a selector */
+static int
+read_row(HeapTupleHeader row, LakeSelector *selector)
 {
-	if (count == 1)
-		return;
-	ereport(ERROR,
-			errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			count == 0 ?
-			errmsg("lake.at needs one of snapshot, as_of and ref") :
-			errmsg("lake.at takes only one of snapshot, as_of and ref"));
+	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
+											  HeapTupleHeaderGetTypMod(row));
+	int			count = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		bool		is_null;
+		Datum		value = GetAttributeByNum(row, i + 1, &is_null);
+
+		if (is_null)
+			continue;
+		set_selector(selector,
+					 time_travel_kind(TupleDescAttr(desc, i)->atttypid),
+					 value);
+		count++;
+	}
+	ReleaseTupleDesc(desc);
+	return count;
 }
 
-/* the only argument that is not written as NULL */
+static int
+read_value(const Expr *expr, Datum value, bool is_null,
+		   LakeSelector *selector)
+{
+	Oid			type = exprType((const Node *) expr);
+
+	if (is_null)
+		return 0;
+	if (type == RECORDOID)
+		return read_row(DatumGetHeapTupleHeader(value), selector);
+	set_selector(selector, time_travel_kind(type), value);
+	return 1;
+}
+
+void
+time_travel_value(const Expr *expr, Datum value, bool is_null,
+				  LakeSelector *selector)
+{
+	time_travel_check_count(read_value(expr, value, is_null, selector));
+}
+
+bool
+time_travel_guess(const Expr *guess, LakeSelector *selector)
+{
+	const		Const *value = (const Const *) guess;
+
+	return IsA(guess, Const) &&
+		read_value(guess, value->constvalue, value->constisnull,
+				   selector) == 1;
+}
+
+/*
+ * The argument that is not written as NULL.  Several of them, of which one has
+ * a value when the query runs, become a row.
+ */
 static Expr *
 selector_argument(const FuncExpr *call)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID,
 										ObjectIdGetDatum(call->funcid));
-	Expr	   *found = NULL;
-	int			count = 0;
+	List	   *found = NIL;
+	int			constants = 0;
 	List	   *args;
 	ListCell   *cell;
+	RowExpr    *row;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", call->funcid);
@@ -277,11 +336,20 @@ selector_argument(const FuncExpr *call)
 
 		if (IsA(folded, Const) && ((Const *) folded)->constisnull)
 			continue;
-		found = (Expr *) arg;
-		count++;
+		if (IsA(folded, Const))
+			constants++;
+		found = lappend(found, arg);
 	}
-	time_travel_check_count(count);
-	return found;
+	if (constants > 1 || found == NIL)
+		time_travel_check_count(constants);
+	if (list_length(found) == 1)
+		return linitial(found);
+	row = makeNode(RowExpr);
+	row->args = found;
+	row->row_typeid = RECORDOID;
+	row->row_format = COERCE_EXPLICIT_CALL;
+	row->location = -1;
+	return (Expr *) row;
 }
 
 /* ---- permissions ---- */

@@ -35,33 +35,19 @@ static const struct
 	{LAKE_SELECT_REF, TEXTOID},
 };
 
-/* the argument that is the selector; throws unless there is one */
+/* the argument that has a value; throws unless there is one */
 static int
 selector_argument(FunctionCallInfo fcinfo)
 {
 	int			count = 0;
-	int			written = 0;
 	int			found = 0;
 
 	for (int i = 1; i <= lengthof(selectors); i++)
 	{
-		Node	   *arg = list_nth(((FuncExpr *) fcinfo->flinfo->fn_expr)->args,
-								   i);
-
-		if (!IsA(arg, Const) || !((Const *) arg)->constisnull)
-			written = i;
 		if (PG_ARGISNULL(i))
 			continue;
 		found = i;
 		count++;
-	}
-	/* a parameter that is NULL, as the scan would see it */
-	if (count == 0 && written > 0)
-	{
-		LakeSelector selector;
-
-		time_travel_value(selectors[written - 1].kind, (Datum) 0, true,
-						  &selector);
 	}
 	time_travel_check_count(count);
 	return found;

@@ -42,7 +42,7 @@ foreach my $case (
 	[ "SELECT count(*) FROM lake.at(NULL::shop.orders, snapshot => $first, ref => 'main')",
 		qr/takes only one/ ],
 	[ 'SELECT count(*) FROM lake.at(NULL::shop.orders, snapshot => (SELECT NULL::bigint))',
-		qr/must not be NULL/ ],
+		qr/needs one of/ ],
 	[ "SELECT count(*) FROM lake.at(NULL::pg_class, ref => 'main')", qr/not a lake table/ ],
 	[ "SELECT count(*) FROM lake.at(NULL::shop.orders, ref => 'nothing')",
 		qr/branch or tag "nothing" does not exist/ ])
