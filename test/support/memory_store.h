@@ -109,8 +109,11 @@ static inline MemoryStore *
 memory_store_create(LakeArena *arena)
 {
 	static const LakeStoreOps ops = {
-		"memory", memory_store_open, memory_store_read, memory_store_list,
-		memory_store_inspect
+		.name = "memory",
+		.open = memory_store_open,
+		.read_ranges = memory_store_read,
+		.list = memory_store_list,
+		.inspect = memory_store_inspect,
 	};
 	MemoryStore *memory = lake_alloc(arena, sizeof *memory);
 
