@@ -141,6 +141,30 @@ COPY (SELECT jsonb_set(j, '{snapshots,0,timestamp-ms}', '9223372036854775807') F
 CREATE FOREIGN TABLE times (id bigint) SERVER lake OPTIONS (metadata_location :'times');
 SELECT * FROM lake.snapshots('times');
 SELECT count(*) FROM lake.history('times');
+SELECT count(*) FROM times;
+COPY (SELECT jsonb_set(jsonb_set(jsonb_set(j, '{snapshots}',
+    (SELECT jsonb_agg(jsonb_set(s, '{timestamp-ms}', '-9223372036854775808')) FROM jsonb_array_elements(j->'snapshots') s)),
+    '{snapshot-log,0,timestamp-ms}', '-9223372036854775808'),
+    '{metadata-log,0}', '{"timestamp-ms": 9223372036854776, "metadata-file": "v0.metadata.json"}') FROM metadata
+  WHERE rel = 'cases.refs'::regclass) TO :'times';
+SELECT * FROM lake.history('times');
+SELECT * FROM lake.metadata_log_entries('times');
+SELECT partition, last_updated_at FROM lake.partitions('times');
+
+\echo == properties that are no text, of which reading needs none
+SELECT :'work' || '/properties.metadata.json' AS properties \gset
+COPY (SELECT jsonb_set(j, '{properties}', '{"a": "1", "n": 2}') FROM metadata
+  WHERE rel = 'cases.refs'::regclass) TO :'properties';
+CREATE FOREIGN TABLE properties (id bigint) SERVER lake OPTIONS (metadata_location :'properties');
+SELECT * FROM lake.properties('properties');
+SELECT count(*) FROM properties;
+COPY (SELECT jsonb_set(j, '{properties}', '{"a": "1", "c": null}') FROM metadata
+  WHERE rel = 'cases.refs'::regclass) TO PROGRAM
+  'sed "s/\"c\"/\"a\\\\u0000b\"/" > "$LAKE_WORK/properties.metadata.json"';
+SELECT * FROM lake.properties('properties');
+COPY (SELECT jsonb_set(j, '{properties}', '{"a": "1", "c": null}') FROM metadata
+  WHERE rel = 'cases.refs'::regclass) TO :'properties';
+SELECT * FROM lake.properties('properties');
 
 \echo == columns that the lake does not have do not matter
 CREATE FOREIGN TABLE wrong (gone int OPTIONS (field_id '99')) SERVER lake
@@ -182,5 +206,5 @@ SELECT count(*) > 0 AS some FROM lake.history('cases.refs');
 RESET ROLE;
 DROP OWNED BY regress_inspector;
 DROP ROLE regress_inspector;
-DROP FOREIGN TABLE odd, wrong, expired, summaries, times, names;
+DROP FOREIGN TABLE odd, wrong, expired, summaries, times, properties, names;
 DROP TABLE local;

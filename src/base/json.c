@@ -339,18 +339,3 @@ json_array_at(LakeJson *array, size_t index)
 {
 	return json_object_array_get_idx(array, index);
 }
-
-void
-json_each_member(LakeJson *object, const char *what, JsonVisitor visit,
-				 void *arg)
-{
-	struct json_object_iterator pos;
-	struct json_object_iterator end;
-
-	require_kind(object, JSON_OBJECT, what);
-	pos = json_object_iter_begin(object);
-	end = json_object_iter_end(object);
-	for (; !json_object_iter_equal(&pos, &end); json_object_iter_next(&pos))
-		visit(arg, json_object_iter_peek_name(&pos),
-			  json_object_iter_peek_value(&pos));
-}

@@ -111,18 +111,11 @@ extern LakeBytes json_string(LakeJson *value, const char *what);
 /* the value as JSON text, borrowed from it; numbers as they were parsed */
 extern const char *json_text(LakeJson *value);
 
-typedef void (*JsonVisitor) (void *arg, const char *key, LakeJson *value);
-
-/* calls visit for each member of an object */
-extern void json_each_member(LakeJson *object, const char *what,
-							 JsonVisitor visit, void *arg);
-
 /*
- * Shorter names for the core half; the server has functions of the same names.
+ * A shorter name for the core half; the server has a function of the same name.
  */
 #ifndef POSTGRES_H
 #define json_array_length	json_array_count
-#define json_each			json_each_member
 #endif
 
 #endif							/* LAKE_JSON_H */

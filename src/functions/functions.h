@@ -50,7 +50,11 @@ extern LakeRelation *inspect_open_version(FunctionCallInfo fcinfo,
 extern Datum inspect_text(const char *text);
 extern Datum inspect_text_bytes(LakeBytes text);
 
-/* milliseconds since 1970 as timestamptz; throws 22008 */
-extern Datum inspect_time(int64 milliseconds);
+/*
+ * The time of a snapshot or a file, in milliseconds since 1970, as timestamptz;
+ * throws 22008, naming what has it.
+ */
+extern Datum inspect_snapshot_time(int64 milliseconds, int64 snapshot_id);
+extern Datum inspect_file_time(int64 milliseconds, const char *file);
 
 #endif							/* LAKE_FUNCTIONS_H */

@@ -151,19 +151,41 @@ inspect_text_bytes(LakeBytes text)
 	return inspect_text(copy);
 }
 
-Datum
-inspect_time(int64 milliseconds)
+static bool
+to_timestamptz(int64 milliseconds, TimestampTz *time)
 {
 	const int64 epoch = (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) *
 		USECS_PER_DAY;
+
+	return !pg_mul_s64_overflow(milliseconds, 1000, time) &&
+		!pg_sub_s64_overflow(*time, epoch, time) &&
+		IS_VALID_TIMESTAMP(*time);
+}
+
+Datum
+inspect_snapshot_time(int64 milliseconds, int64 snapshot_id)
+{
 	TimestampTz time;
 
-	if (pg_mul_s64_overflow(milliseconds, 1000, &time) ||
-		pg_sub_s64_overflow(time, epoch, &time) ||
-		!IS_VALID_TIMESTAMP(time))
+	if (!to_timestamptz(milliseconds, &time))
 		ereport(ERROR,
 				errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				errmsg("timestamp out of range: " INT64_FORMAT
-					   " milliseconds since 1970", milliseconds));
+				errmsg("time of snapshot " INT64_FORMAT " is out of range: "
+					   INT64_FORMAT " milliseconds since 1970",
+					   snapshot_id, milliseconds));
+	return TimestampTzGetDatum(time);
+}
+
+Datum
+inspect_file_time(int64 milliseconds, const char *file)
+{
+	TimestampTz time;
+
+	if (!to_timestamptz(milliseconds, &time))
+		ereport(ERROR,
+				errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				errmsg("time of metadata file \"%s\" is out of range: "
+					   INT64_FORMAT " milliseconds since 1970",
+					   name_from_lake(file), milliseconds));
 	return TimestampTzGetDatum(time);
 }

@@ -45,11 +45,13 @@ show_partition(EntryJson *json, const PartitionTotals *totals,
 		Int64GetDatum(totals->equality_delete_records);
 	values[PARTITIONS_EQUALITY_DELETE_FILES] =
 		Int32GetDatum(totals->equality_delete_files);
-	nulls[PARTITIONS_UPDATED_AT] = totals->updated_ms == ICEBERG_NONE;
-	nulls[PARTITIONS_UPDATED_SNAPSHOT_ID] = nulls[PARTITIONS_UPDATED_AT];
-	if (!nulls[PARTITIONS_UPDATED_AT])
+	nulls[PARTITIONS_UPDATED_AT] = !totals->has_update;
+	nulls[PARTITIONS_UPDATED_SNAPSHOT_ID] = !totals->has_update;
+	if (totals->has_update)
 	{
-		values[PARTITIONS_UPDATED_AT] = inspect_time(totals->updated_ms);
+		values[PARTITIONS_UPDATED_AT] =
+			inspect_snapshot_time(totals->updated_ms,
+								  totals->updated_snapshot_id);
 		values[PARTITIONS_UPDATED_SNAPSHOT_ID] =
 			Int64GetDatum(totals->updated_snapshot_id);
 	}

@@ -233,7 +233,7 @@ lakefdw_snapshots(PG_FUNCTION_ARGS)
 
 		if (info == NULL)
 			break;
-		put(&row, inspect_time(info->timestamp_ms));
+		put(&row, inspect_snapshot_time(info->timestamp_ms, info->id));
 		put(&row, Int64GetDatum(info->id));
 		if (info->has_parent)
 			put(&row, Int64GetDatum(info->parent_id));
@@ -282,7 +282,8 @@ lakefdw_history(PG_FUNCTION_ARGS)
 		const IcebergSnapshotInfo *info =
 			iceberg_index_find(index, log[i].snapshot_id);
 
-		put(&row, inspect_time(log[i].timestamp_ms));
+		put(&row, inspect_snapshot_time(log[i].timestamp_ms,
+										log[i].snapshot_id));
 		put(&row, Int64GetDatum(log[i].snapshot_id));
 		if (info != NULL && info->has_parent)
 			put(&row, Int64GetDatum(info->parent_id));
@@ -343,7 +344,7 @@ put_metadata_file(Row *row, const IcebergMetadataLogEntry *entry,
 	const IcebergSnapshotInfo *info = latest == NULL ? NULL :
 		iceberg_index_find(index, latest->snapshot_id);
 
-	put(row, inspect_time(entry->timestamp_ms));
+	put(row, inspect_file_time(entry->timestamp_ms, entry->file));
 	put_text(row, entry->file);
 	if (latest == NULL)
 		put_null(row);
@@ -407,8 +408,10 @@ lakefdw_properties(PG_FUNCTION_ARGS)
 	int			count = iceberg_property_count(relation->table);
 	MemoryContext caller;
 	Row			row;
+	LakeFrame	frame;
 
 	rows_begin(fcinfo, &row);
+	lake_frame_push(&frame, "reading properties of", relation->name);
 	caller = MemoryContextSwitchTo(row.context);
 	for (int i = 0; i < count; i++)
 	{
@@ -421,5 +424,6 @@ lakefdw_properties(PG_FUNCTION_ARGS)
 		row_end(&row);
 	}
 	MemoryContextSwitchTo(caller);
+	lake_frame_pop(&frame);
 	return (Datum) 0;
 }

@@ -131,12 +131,20 @@ extern const IcebergRef *iceberg_refs(LakeArena *arena, const LakeTable *table,
 
 /* last-updated-ms */
 extern int64_t iceberg_last_updated_ms(const LakeTable *table);
+
+/* ---- properties.c ---- */
+
+/*
+ * A table property; NULL when it is not set, or null.  Throws CORRUPT when it is
+ * not a string, or has a NUL character.
+ */
+extern const char *iceberg_property(const LakeTable *table, const char *key);
+
+/* all of them, which must be well-formed keys and strings or null (CORRUPT) */
 extern int	iceberg_property_count(const LakeTable *table);
 extern void iceberg_property_at(const LakeTable *table, int index,
 								const char **key, const char **value);
 
-/* a table property, NULL when not set */
-extern const char *iceberg_property(const LakeTable *table, const char *key);
 extern const LakePartitionSpec *iceberg_find_spec(const LakeTable *table,
 												  int32_t spec_id);
 
@@ -332,8 +340,9 @@ typedef struct PartitionTotals
 
 	/*
 	 * The newest of the snapshots that added the files and are still in the
-	 * metadata; ICEBERG_NONE.
+	 * metadata, if there is any.
 	 */
+	bool		has_update;
 	int64_t		updated_ms;
 	int64_t		updated_snapshot_id;
 } PartitionTotals;

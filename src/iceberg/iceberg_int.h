@@ -11,8 +11,10 @@
 
 typedef struct IcebergProperty
 {
-	const char *key;
-	const char *value;
+	LakeBytes	raw_key;		/* as it is written, for messages */
+	const char *key;			/* NULL: it has a NUL character */
+	const char *value;			/* NULL: null */
+	const char *fault;			/* NULL, or why the value cannot be used */
 } IcebergProperty;
 
 struct IcebergTable
@@ -248,6 +250,12 @@ extern const char *const *summary_pairs(SnapshotSummary *summary,
 
 /* "append", "delete", "overwrite" (reference, 5.7) */
 extern const char *summary_operation(const SnapshotSummary *summary);
+
+/* ---- properties.c ---- */
+
+/* text: a JSON object, which must live as long as the table */
+extern void properties_parse(LakeArena *arena, LakeBytes text,
+							 IcebergTable *table);
 
 /* ---- resolve.c ---- */
 

@@ -368,47 +368,15 @@ parse_specs(LakeArena *arena, LakeArena *scratch, const MetadataText *text,
 				   "default-spec-id %lld", (long long) default_id);
 }
 
-typedef struct PropertyList
-{
-	LakeArena  *arena;
-	LakeBuffer	properties;		/* of IcebergProperty */
-} PropertyList;
-
 static void
-add_property(void *arg, const char *key, LakeJson *value)
+parse_properties(LakeArena *arena, const MetadataText *text,
+				 IcebergTable *table)
 {
-	PropertyList *list = arg;
-	IcebergProperty property;
-	LakeBytes	text;
-
-	/* some writers store numbers and nulls: no property that we read is one */
-	if (value == NULL || json_kind(value) != JSON_STRING)
-		return;
-	text = json_string(value, key);
-
-	property.key = lake_strdup(list->arena, key);
-	property.value = lake_strndup(list->arena, (const char *) text.data,
-								  text.len);
-	buffer_append(&list->properties, &property, sizeof property);
-}
-
-static void
-parse_properties(LakeArena *arena, LakeArena *scratch,
-				 const MetadataText *text, IcebergTable *table)
-{
-	PropertyList list;
 	const char *mapping;
 
 	if (!has(text, KEY_PROPERTIES))
 		return;
-	list.arena = arena;
-	buffer_init(&list.properties, arena);
-	json_each(parse(scratch, text, KEY_PROPERTIES), "properties",
-			  add_property, &list);
-	table->properties = (IcebergProperty *) (void *) list.properties.data;
-	table->property_count =
-		(int) (list.properties.len / sizeof(IcebergProperty));
-
+	properties_parse(arena, text->members[KEY_PROPERTIES], table);
 	mapping = iceberg_property(&table->table, "schema.name-mapping.default");
 	if (mapping != NULL)
 	{
@@ -650,22 +618,9 @@ iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 		table->uuid = parse_string(arena, scratch, &text, KEY_TABLE_UUID);
 	parse_schemas(arena, scratch, &text, table);
 	parse_specs(arena, scratch, &text, iceberg);
-	parse_properties(arena, scratch, &text, iceberg);
+	parse_properties(arena, &text, iceberg);
 	parse_snapshots(arena, scratch, &text, iceberg);
 	lake_frame_pop(&frame);
 	lake_arena_destroy(scratch);
 	return table;
-}
-
-const char *
-iceberg_property(const LakeTable *table, const char *key)
-{
-	const IcebergTable *iceberg = iceberg_table(table);
-
-	for (int i = 0; i < iceberg->property_count; i++)
-	{
-		if (strcmp(iceberg->properties[i].key, key) == 0)
-			return iceberg->properties[i].value;
-	}
-	return NULL;
 }

@@ -7,84 +7,17 @@
  */
 #include "iceberg/iceberg_int.h"
 
-#include <stdlib.h>
-
-#include "base/json.h"
-
-typedef struct SnapshotTime
-{
-	int64_t		snapshot_id;
-	int64_t		timestamp_ms;
-} SnapshotTime;
-
 typedef struct Totaling
 {
 	LakeArena  *arena;			/* of the result */
 	const LakeTable *table;
 	LakeStore  *store;
 	const LakePartitionSpec *type;
-	const SnapshotTime *times;	/* by snapshot id */
-	size_t		time_count;
+	const IcebergSnapshotIndex *snapshots;
 	BytesMap	partitions;		/* from key to PartitionTotals */
 	LakeBuffer	order;			/* of PartitionTotals * */
 	LakeBuffer	key;
 } Totaling;
-
-/* ---- when snapshots were made ---- */
-
-static int
-compare_times(const void *a, const void *b)
-{
-	int64_t		x = ((const SnapshotTime *) a)->snapshot_id;
-	int64_t		y = ((const SnapshotTime *) b)->snapshot_id;
-
-	return (x > y) - (x < y);
-}
-
-/* those that the metadata still has, of which there may be many thousands */
-static void
-read_times(Totaling *totaling, LakeArena *arena)
-{
-	LakeBytes	snapshots = iceberg_table(totaling->table)->snapshots;
-	LakeBuffer	times;
-	JsonScan	scan;
-	LakeBytes	text;
-
-	buffer_init(&times, arena);
-	if (snapshots.len > 0)
-	{
-		json_scan_begin(&scan, snapshots);
-		while (json_scan_next(&scan, &text))
-		{
-			SnapshotTime time;
-			LakeBytes	value;
-
-			lake_check_interrupts();
-			snapshot_scan(text, &time.snapshot_id, NULL);
-			if (json_scan_member(text, "timestamp-ms", &value) &&
-				json_scan_int64(value, &time.timestamp_ms))
-				buffer_append(&times, &time, sizeof time);
-		}
-	}
-	totaling->times = (const SnapshotTime *) (const void *) times.data;
-	totaling->time_count = times.len / sizeof(SnapshotTime);
-	if (totaling->time_count > 1)
-		qsort(times.data, totaling->time_count, sizeof(SnapshotTime),
-			  compare_times);
-}
-
-static const SnapshotTime *
-find_time(const Totaling *totaling, int64_t snapshot_id)
-{
-	SnapshotTime wanted = {snapshot_id, 0};
-
-	if (totaling->time_count == 0)
-		return NULL;
-	return bsearch(&wanted, totaling->times, totaling->time_count,
-				   sizeof wanted, compare_times);
-}
-
-/* ---- counting ---- */
 
 static PartitionTotals *
 find_partition(Totaling *totaling, const EntryWalk *walk)
@@ -102,8 +35,6 @@ find_partition(Totaling *totaling, const EntryWalk *walk)
 	partition = lake_alloc(totaling->arena, sizeof *partition);
 	partition->values = entry_walk_partition(walk, totaling->arena);
 	partition->spec_id = entry_walk_spec_id(walk);
-	partition->updated_ms = ICEBERG_NONE;
-	partition->updated_snapshot_id = ICEBERG_NONE;
 	if (key.len > 0)
 		key.data = (const uint8_t *)
 			lake_strndup(totaling->partitions.arena,
@@ -135,14 +66,16 @@ count_entry(Totaling *totaling, const EntryWalk *walk,
 			const IcebergEntry *entry)
 {
 	PartitionTotals *partition = find_partition(totaling, walk);
-	const SnapshotTime *time = find_time(totaling, entry->snapshot_id);
+	const IcebergSnapshotInfo *added_by =
+		iceberg_index_find(totaling->snapshots, entry->snapshot_id);
 
-	if (time != NULL && (partition->updated_ms == ICEBERG_NONE ||
-						 time->timestamp_ms > partition->updated_ms))
+	if (added_by != NULL && (!partition->has_update ||
+							 added_by->timestamp_ms > partition->updated_ms))
 	{
+		partition->has_update = true;
 		partition->spec_id = entry_walk_spec_id(walk);
-		partition->updated_ms = time->timestamp_ms;
-		partition->updated_snapshot_id = time->snapshot_id;
+		partition->updated_ms = added_by->timestamp_ms;
+		partition->updated_snapshot_id = added_by->id;
 	}
 	switch (entry->content)
 	{
@@ -195,7 +128,7 @@ iceberg_partition_totals(LakeArena *arena, const LakeTable *table,
 													   &manifest_count);
 	PartitionTotals *totals;
 
-	read_times(&totaling, scratch);
+	totaling.snapshots = iceberg_index_snapshots(scratch, table);
 	bytes_map_init(&totaling.partitions, scratch);
 	buffer_init(&totaling.order, scratch);
 	buffer_init(&totaling.key, scratch);

@@ -1,6 +1,6 @@
 /*
  * What a metadata file says of its table's history, for whoever asks: all
- * snapshots, the two logs, refs, properties.
+ * snapshots, the two logs, refs.
  *
  * A scan needs one snapshot of thousands, so the others stayed text when the
  * table was opened.  They are read here by the scanner, member by member, which
@@ -539,20 +539,4 @@ int64_t
 iceberg_last_updated_ms(const LakeTable *table)
 {
 	return iceberg_table(table)->last_updated_ms;
-}
-
-int
-iceberg_property_count(const LakeTable *table)
-{
-	return iceberg_table(table)->property_count;
-}
-
-void
-iceberg_property_at(const LakeTable *table, int index, const char **key,
-					const char **value)
-{
-	const IcebergProperty *property = &iceberg_table(table)->properties[index];
-
-	*key = property->key;
-	*value = property->value;
 }

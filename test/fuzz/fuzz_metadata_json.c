@@ -62,7 +62,6 @@ check(const LakeTable *table)
 			require(spec->fields[j].name != NULL &&
 					spec->fields[j].transform.text != NULL);
 	}
-	iceberg_property(table, "owner");
 	check_snapshots(table);
 }
 
@@ -99,13 +98,19 @@ walk_metadata_log(LakeArena *arena, const LakeTable *table)
 
 	for (size_t i = 0; i < count; i++)
 		require(log[i].file != NULL);
+}
+
+static void
+list_properties(LakeArena *arena, const LakeTable *table)
+{
+	(void) arena;
 	for (int i = 0; i < iceberg_property_count(table); i++)
 	{
 		const char *key;
 		const char *value;
 
 		iceberg_property_at(table, i, &key, &value);
-		require(key != NULL && value != NULL);
+		require(iceberg_property(table, key) == value);
 	}
 }
 
@@ -190,7 +195,7 @@ resolve_unknown_ref(LakeArena *arena, const LakeTable *table)
 /* each may find its part of the file corrupt, whatever the others found */
 static void (*const questions[]) (LakeArena *arena, const LakeTable *table) =
 {
-	walk_snapshots, walk_metadata_log, resolve_times, resolve_refs,
+	walk_snapshots, walk_metadata_log, list_properties, resolve_times, resolve_refs,
 		resolve_unknown_id, resolve_unknown_time, resolve_unknown_ref,
 };
 

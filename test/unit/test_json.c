@@ -171,27 +171,6 @@ members_are_found_with_their_type(LakeArena *arena)
 }
 
 static void
-collect(void *arg, const char *key, LakeJson *value)
-{
-	char	   *out = arg;
-
-	strcat(out, key);
-	strcat(out, value == NULL ? "-" : "+");
-}
-
-static void
-each_visits_all_members_in_order(LakeArena *arena)
-{
-	char		out[32] = "";
-
-	json_each(parse(arena, "{\"b\":1,\"a\":null,\"c\":[]}"), "x", collect,
-			  out);
-	CHECK_STRING(out, "b+a-c+");
-	CHECK_THROWS(LAKE_ERROR_CORRUPT, "not an object",
-				 json_each(parse(arena, "[]"), "x", collect, out));
-}
-
-static void
 scanner_finds_members_past_tricky_strings(LakeArena *arena)
 {
 	LakeBytes	text = bytes(" { \"a\" : \"}\\\\\" , \"b\\\"\":[\"]\\\\\\\"[\",{}],"
@@ -311,7 +290,6 @@ static const UnitTest tests[] = {
 	UNIT(depth_is_limited_in_both_halves),
 	UNIT(integers_must_fit),
 	UNIT(members_are_found_with_their_type),
-	UNIT(each_visits_all_members_in_order),
 	UNIT(scanner_finds_members_past_tricky_strings),
 	UNIT(scanner_compares_keys_with_escapes_decoded),
 	UNIT(scanner_walks_arrays),

@@ -347,12 +347,20 @@ properties_are_strings(LakeArena *arena)
 {
 	const LakeTable *table =
 		open_json(arena, V2 ",\"properties\":{\"owner\":\"me\",\"n\":3,"
-			  "\"x\":null}");
+			  "\"x\":null,\"owner\\u0000\":\"you\","
+			  "\"z\":\"a\\u0000\"}");
 
+	/* what is odd does not matter before it is asked for */
 	CHECK_STRING(iceberg_property(table, "owner"), "me");
-	CHECK(iceberg_property(table, "n") == NULL);
+	CHECK(iceberg_property(table, "x") == NULL);
 	CHECK(iceberg_property(table, "y") == NULL);
+	CHECK_THROWS(LAKE_ERROR_CORRUPT,
+				 "value of table property \"n\" is not a string",
+				 iceberg_property(table, "n"));
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "NUL", iceberg_property(table, "z"));
 	CHECK(table->name_mapping == NULL);
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "object",
+				 open_json(arena, V2 ",\"properties\":[]"));
 }
 
 static void
@@ -361,6 +369,10 @@ the_name_mapping_comes_from_its_property(LakeArena *arena)
 	CHECK(open_json(arena, V2 ",\"properties\":{\"schema.name-mapping."
 					"default\":\"[{\\\"field-id\\\":1,\\\"names\\\":"
 					"[\\\"a\\\"]}]\"}")->name_mapping != NULL);
+	/* without it columns would be NULL */
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "not a string",
+				 open_json(arena, V2 ",\"properties\":{\"schema."
+						   "name-mapping.default\":[]}"));
 }
 
 static void

@@ -1,6 +1,6 @@
 /*
  * Walks over what a metadata file says of its table's history: snapshots of all
- * kinds, logs, refs, properties, and what must be refused.
+ * kinds, logs, refs, and what must be refused.
  */
 #include "iceberg/iceberg_int.h"
 
@@ -304,7 +304,7 @@ malformed_logs_are_corrupt_when_they_are_asked_for(LakeArena *arena)
 									  &count));
 }
 
-/* ---- refs and properties ---- */
+/* ---- refs ---- */
 
 static void
 refs_are_sorted_and_keep_their_numbers(LakeArena *arena)
@@ -387,24 +387,6 @@ names_of_refs_are_unique(LakeArena *arena)
 				 iceberg_refs(arena, table, &count));
 }
 
-static void
-properties_that_are_text_are_listed(LakeArena *arena)
-{
-	const LakeTable *table =
-		open_table(arena, "\"properties\":{\"owner\":\"\\u00e4\",\"n\":1,"
-			   "\"empty\":\"\"}");
-	const char *key;
-	const char *value;
-
-	CHECK_INT(iceberg_property_count(table), 2);
-	iceberg_property_at(table, 0, &key, &value);
-	CHECK_STRING(key, "owner");
-	CHECK_STRING(value, "\xc3\xa4");
-	iceberg_property_at(table, 1, &key, &value);
-	CHECK_STRING(key, "empty");
-	CHECK_STRING(value, "");
-}
-
 static const UnitTest tests[] = {
 	UNIT(snapshots_come_in_the_order_of_the_file),
 	UNIT(members_are_read_as_they_stand),
@@ -422,7 +404,6 @@ static const UnitTest tests[] = {
 	UNIT(an_empty_table_has_no_refs),
 	UNIT(malformed_refs_are_corrupt),
 	UNIT(names_of_refs_are_unique),
-	UNIT(properties_that_are_text_are_listed),
 };
 
 UNIT_MAIN(tests)
