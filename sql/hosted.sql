@@ -36,7 +36,9 @@ SELECT register('file:///srv/lake/shop/orders/metadata/v99.metadata.json');
 SELECT register('file:///srv/lake/shop/orders/metadata/version-hint.text');
 SELECT * FROM lake.register_table('lake', 'shop.x', :'v2');
 SELECT * FROM lake.register_table('nothing', 'shop.x', :'v2');
+SELECT * FROM lake.register_table(NULL, 'shop.x', :'v2');
 SELECT * FROM lake.register_table('hosted', NULL, :'v2');
+SELECT * FROM lake.register_table('hosted', 'shop.x', NULL);
 SELECT current_snapshot_id FROM lake.register_table('hosted', 'deep.er.empty',
   'file:///srv/lake/cases/empty/metadata/v1.metadata.json');
 BEGIN;

@@ -81,6 +81,6 @@ CREATE FUNCTION register_table(server name, ident text,
     metadata_location text, OUT current_snapshot_id bigint,
     OUT total_records_count bigint, OUT total_data_files_count bigint)
   AS 'MODULE_PATHNAME', 'lakefdw_register_table'
-  LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT;
+  LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION register_table(name, text, text) IS
   'adds a table that exists to a hosted catalog, by its metadata file';

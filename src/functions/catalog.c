@@ -222,6 +222,23 @@ warn_of_other_names(const LakeServerOptions *options,
 	}
 }
 
+/* not STRICT: a row of NULLs would look like an empty table that was added */
+static void
+check_no_null(FunctionCallInfo fcinfo)
+{
+	static const char *const names[] = {
+		"server", "ident", "metadata_location"
+	};
+
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"%s\" must not be NULL", names[i])));
+	}
+}
+
 /* a count that a snapshot's summary may lack */
 static void
 set_count(Datum *value, bool *is_null, int64 count)
@@ -233,9 +250,9 @@ set_count(Datum *value, bool *is_null, int64 count)
 Datum
 lakefdw_register_table(PG_FUNCTION_ARGS)
 {
-	ForeignServer *server = get_server(NameStr(*PG_GETARG_NAME(0)));
 	HostedTable table = {.type = "TABLE"};
 	LakeServerOptions options;
+	ForeignServer *server;
 	const LakeSnapshot *snapshot;
 	TupleDesc	desc;
 	Datum		values[REGISTER_COLUMNS] = {0};
@@ -243,6 +260,8 @@ lakefdw_register_table(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
+	check_no_null(fcinfo);
+	server = get_server(NameStr(*PG_GETARG_NAME(0)));
 	check_may_register(server);
 	options_get_server(server->serverid, &options);
 	server_check_catalog(server, &options);

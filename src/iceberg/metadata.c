@@ -590,6 +590,8 @@ iceberg_read_metadata_text(LakeArena *arena, LakeStore *store,
 		bytes.data = text.data;
 		bytes.len = text.len;
 	}
+	if (bytes.len == 0)
+		lake_throw(LAKE_ERROR_CORRUPT, "the file is empty");
 	lake_frame_pop(&frame);
 	lake_arena_destroy(scratch);
 	return bytes;

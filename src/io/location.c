@@ -249,21 +249,28 @@ path_rules_allow(LakeArena *arena, LakePathRules *rules, const char *location)
 {
 	size_t		size = (size_t) rules->allowed_count * sizeof(char *);
 	LocationParts parts;
+	const char *prefix;
 	const char **allowed;
 
 	split_location(location, &parts);
 	if (parts.scheme == NULL && parts.path[0] != '/')
 		lake_throw(LAKE_ERROR_INVALID,
 				   "\"%s\" is not an absolute path or URI", location);
+	if (parts.scheme == NULL ||
+		is_text(parts.scheme, parts.scheme_len, "file"))
+		prefix = normalize_path(arena, local_path(location, &parts));
+	else
+		prefix = trim_slashes(arena, location);
+	/* a warehouse is often the target of a path map too */
+	for (int i = 0; i < rules->allowed_count; i++)
+	{
+		if (strcmp(rules->allowed[i], prefix) == 0)
+			return;
+	}
 	allowed = lake_alloc(arena, size + sizeof(char *));
 	if (size > 0)
 		memcpy(allowed, rules->allowed, size);
-	if (parts.scheme == NULL ||
-		is_text(parts.scheme, parts.scheme_len, "file"))
-		allowed[rules->allowed_count] =
-			normalize_path(arena, local_path(location, &parts));
-	else
-		allowed[rules->allowed_count] = trim_slashes(arena, location);
+	allowed[rules->allowed_count] = prefix;
 	rules->allowed = allowed;
 	rules->allowed_count++;
 }

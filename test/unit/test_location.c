@@ -275,6 +275,19 @@ a_relative_prefix_is_refused(LakeArena *arena)
 }
 
 static void
+a_directory_is_allowed_once(LakeArena *arena)
+{
+	LakePathRules rules = {0};
+
+	path_rules_allow(arena, &rules, "/srv/lake");
+	path_rules_add_map(arena, &rules, "s3://b/d=/srv/lake/,/c=/srv/c");
+	path_rules_allow(arena, &rules, "file:///srv/./c");
+	CHECK_INT(rules.allowed_count, 2);
+	CHECK_THROWS(LAKE_ERROR_DENIED, "directories: /srv/lake, /srv/c",
+				 path_rules_resolve(arena, &rules, "/etc/passwd"));
+}
+
+static void
 a_very_long_location_is_refused(LakeArena *arena)
 {
 	char	   *location = lake_alloc(arena, 100001);
@@ -305,6 +318,7 @@ static const UnitTest tests[] = {
 	UNIT(dots_cannot_leave_a_map_target),
 	UNIT(malformed_maps_are_refused),
 	UNIT(a_relative_prefix_is_refused),
+	UNIT(a_directory_is_allowed_once),
 	UNIT(a_very_long_location_is_refused),
 };
 

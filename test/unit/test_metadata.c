@@ -408,6 +408,13 @@ broken_text_is_corrupt(LakeArena *arena)
 }
 
 static void
+an_empty_file_is_called_so(LakeArena *arena)
+{
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "the file is empty",
+				 open_text(arena, (LakeBytes) {(const uint8_t *) "", 0}));
+}
+
+static void
 a_missing_file_is_missing(LakeArena *arena)
 {
 	MemoryStore *memory = memory_store_create(arena);
@@ -441,6 +448,7 @@ static const UnitTest tests[] = {
 	UNIT(the_name_mapping_comes_from_its_property),
 	UNIT(gzip_is_told_by_its_bytes),
 	UNIT(broken_text_is_corrupt),
+	UNIT(an_empty_file_is_called_so),
 	UNIT(a_missing_file_is_missing),
 };
 
