@@ -257,6 +257,8 @@ SELECT * FROM lake.at(NULL::pg_class, ref => 'main');
 SELECT * FROM lake.at(NULL::int, ref => 'main');
 SELECT * FROM local TABLESAMPLE lake.at_pin(1);
 SELECT 1 FROM lake.at(NULL::orders, ref => 'main') o FOR UPDATE OF o;
+-- without OF it is passed over, as core does with functions
+SELECT l.id FROM local l JOIN lake.at(NULL::orders, snapshot => :s1) o USING (id) ORDER BY 1 LIMIT 1 FOR UPDATE;
 SELECT ctid FROM lake.at(NULL::orders, ref => 'main');
 
 -- lakefdw.as_of
