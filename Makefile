@@ -21,7 +21,7 @@ SERVER_SOURCES := $(sort $(wildcard $(SERVER_FOLDERS:%=src/%/*.c)))
 CORE_OBJECTS = $(CORE_SOURCES:src/%.c=$(BUILD)/core/%.o)
 OBJS = $(SERVER_SOURCES:src/%.c=$(BUILD)/server/%.o)
 CORE_LIBRARY = $(BUILD)/liblakecore.a
-CORE_LIBS = -ljson-c -lzstd -llz4 -lsnappy -lbrotlidec -ldeflate -lz -lm
+CORE_LIBS = -ljson-c -lzstd -llz4 -lsnappy -lbrotlidec -lbrotlienc -ldeflate -lz -lm
 
 CORE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -Isrc -Wall -Wextra -Wshadow -Wconversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -MMD -MP

@@ -4,6 +4,7 @@
 #include "codec/codec_int.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define NO_PARQUET_ID	(-1)
 
@@ -14,6 +15,11 @@ typedef struct CodecEntry
 	const char *avro_name;		/* avro.codec, NULL if Avro does not have it */
 	CodecDecompress decompress;
 	CodecAppend append;			/* NULL: no format needs it */
+	CodecCompress compress;		/* NULL: nobody should write it */
+	CodecLevels levels;			/* all 0: there are none */
+	/* in table properties, lower case; NULL: Parquet or Avro do not have it */
+	const char *parquet_property;
+	const char *avro_property;
 } CodecEntry;
 
 static bool
@@ -38,46 +44,67 @@ none_append(CodecContext *context, const uint8_t *src, size_t src_size,
 	return true;
 }
 
+static bool
+none_compress(CodecContext *context, int level, const uint8_t *src,
+			  size_t src_size, LakeBuffer *dst)
+{
+	(void) context;
+	(void) level;
+	buffer_append(dst, src, src_size);
+	return true;
+}
+
 static const CodecEntry codecs[] = {
 	[CODEC_NONE] = {
 		"uncompressed", 0, "null",
-		none_decompress, none_append
+		none_decompress, none_append,
+		none_compress, {0}, "uncompressed", "uncompressed"
 	},
 	[CODEC_SNAPPY] = {
 		"snappy", 1, NULL,
-		codec_snappy_decompress, codec_snappy_append
+		codec_snappy_decompress, codec_snappy_append,
+		codec_snappy_compress, {0}, "snappy", NULL
 	},
 	[CODEC_SNAPPY_AVRO] = {
 		"snappy", NO_PARQUET_ID, "snappy",
-		codec_snappy_avro_decompress, codec_snappy_avro_append
+		codec_snappy_avro_decompress, codec_snappy_avro_append,
+		codec_snappy_avro_compress, {0}, NULL, "snappy"
 	},
 	[CODEC_GZIP] = {
 		"gzip", 2, NULL,
-		codec_gzip_decompress, codec_gzip_append
+		codec_gzip_decompress, codec_gzip_append,
+		codec_gzip_compress, {0, 9, 6}, "gzip", NULL
 	},
 	[CODEC_DEFLATE] = {
 		"deflate", NO_PARQUET_ID, "deflate",
-		codec_deflate_decompress, codec_deflate_append
+		codec_deflate_decompress, codec_deflate_append,
+		codec_deflate_compress, {0, 9, 6}, NULL, "gzip"
 	},
 	[CODEC_LZ4_RAW] = {
 		"lz4_raw", 7, NULL,
-		codec_lz4_raw_decompress, NULL
+		codec_lz4_raw_decompress, NULL,
+		codec_lz4_raw_compress, {0}, "lz4", NULL
 	},
 	[CODEC_LZ4_HADOOP] = {
 		"lz4", 5, NULL,
-		codec_lz4_hadoop_decompress, NULL
+		codec_lz4_hadoop_decompress, NULL,
+		NULL, {0}, NULL, NULL
 	},
 	[CODEC_LZ4_FRAME] = {
 		"lz4 frame", NO_PARQUET_ID, NULL,
-		codec_lz4_frame_decompress, codec_lz4_frame_append
+		codec_lz4_frame_decompress, codec_lz4_frame_append,
+		codec_lz4_frame_compress, {0}, NULL, NULL
 	},
 	[CODEC_ZSTD] = {
 		"zstd", 6, "zstandard",
-		codec_zstd_decompress, codec_zstd_append
+		codec_zstd_decompress, codec_zstd_append,
+		codec_zstd_compress, {-131072, 22, 3}, "zstd", "zstd"
 	},
 	[CODEC_BROTLI] = {
 		"brotli", 4, NULL,
-		codec_brotli_decompress, NULL
+		codec_brotli_decompress, NULL,
+		/* the library's own default, 11, takes a second a megabyte */
+		codec_brotli_compress, {0, 11, 4}, "brotli", NULL
 	},
 };
 
@@ -98,7 +125,7 @@ void
 codec_throw_no_state(const char *library)
 {
 	lake_throw(LAKE_ERROR_NO_MEMORY,
-			   "out of memory: cannot create a decompressor of %s", library);
+			   "out of memory: cannot create a state of %s", library);
 }
 
 size_t
@@ -205,4 +232,61 @@ codec_decompress_append(CodecContext *context, LakeCodec codec,
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "corrupt %s data of %zu bytes does not decompress",
 				   codecs[codec].name, src_size);
+}
+
+static int
+checked_level(LakeCodec codec, int32_t level)
+{
+	const CodecLevels *levels = &codecs[codec].levels;
+
+	if (levels->highest == 0)
+		return 0;
+	if (level == CODEC_DEFAULT_LEVEL)
+		return levels->standard;
+	if (level < levels->lowest || level > levels->highest)
+		lake_throw(LAKE_ERROR_INVALID,
+				   "%s has no compression level %d: levels are %d to %d",
+				   codecs[codec].name, level, levels->lowest,
+				   levels->highest);
+	return level;
+}
+
+void
+codec_compress_append(CodecContext *context, LakeCodec codec, int32_t level,
+					  const void *src, size_t src_size, LakeBuffer *dst)
+{
+	if (codecs[codec].compress == NULL)
+		lake_throw(LAKE_ERROR_INTERNAL, "codec %s is for reading only",
+				   codecs[codec].name);
+	if (!codecs[codec].compress(context, checked_level(codec, level),
+								src_size == 0 ? nothing : src, src_size, dst))
+		lake_throw(LAKE_ERROR_INTERNAL, "cannot compress %zu bytes with %s",
+				   src_size, codecs[codec].name);
+}
+
+int32_t
+codec_parquet_id(LakeCodec codec)
+{
+	if (codecs[codec].parquet_id == NO_PARQUET_ID)
+		lake_throw(LAKE_ERROR_INTERNAL, "Parquet does not have codec %s",
+				   codecs[codec].name);
+	return codecs[codec].parquet_id;
+}
+
+LakeCodec
+codec_from_property(const char *property, const char *value, bool avro)
+{
+	for (size_t i = 0; i < CODEC_COUNT; i++)
+	{
+		const char *known = avro ? codecs[i].avro_property :
+			codecs[i].parquet_property;
+
+		if (known != NULL && strcasecmp(known, value) == 0)
+			return (LakeCodec) i;
+	}
+	lake_throw_hint(LAKE_ERROR_INVALID,
+					avro ? "Known are uncompressed, gzip, snappy and zstd." :
+					"Known are uncompressed, brotli, gzip, lz4, snappy and zstd.",
+					"table property \"%s\" names an unknown codec: \"%s\"",
+					property, value);
 }

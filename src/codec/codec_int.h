@@ -22,6 +22,9 @@ struct CodecContext
 	void	   *inflate_raw;	/* z_stream, set up for raw deflate */
 	void	   *zstd;			/* ZSTD_DCtx */
 	void	   *lz4_frame;		/* LZ4F_dctx */
+	void	   *zstd_out;		/* ZSTD_CCtx */
+	void	   *deflate_out;	/* struct libdeflate_compressor */
+	int			deflate_level;	/* of deflate_out, fixed at its creation */
 };
 
 /*
@@ -39,6 +42,22 @@ typedef bool (*CodecDecompress) (CodecContext *context,
 typedef bool (*CodecAppend) (CodecContext *context,
 							 const uint8_t *src, size_t src_size,
 							 LakeBuffer *dst, size_t limit);
+
+/*
+ * Appends the compressed src to dst, where there may be no room yet.  level is
+ * within the codec's levels.  False if the library refuses.
+ */
+typedef bool (*CodecCompress) (CodecContext *context, int level,
+							   const uint8_t *src, size_t src_size,
+							   LakeBuffer *dst);
+
+/* the levels of a codec that has some */
+typedef struct CodecLevels
+{
+	int			lowest;
+	int			highest;
+	int			standard;		/* CODEC_DEFAULT_LEVEL */
+} CodecLevels;
 
 extern _Noreturn void codec_throw_limit(size_t limit);
 extern _Noreturn void codec_throw_no_state(const char *library);
@@ -98,5 +117,32 @@ extern bool codec_zstd_append(CodecContext *context,
 extern bool codec_brotli_decompress(CodecContext *context,
 									const uint8_t *src, size_t src_size,
 									uint8_t *dst, size_t dst_size);
+
+/* ---- compression ---- */
+
+extern bool codec_gzip_compress(CodecContext *context, int level,
+								const uint8_t *src, size_t src_size,
+								LakeBuffer *dst);
+extern bool codec_deflate_compress(CodecContext *context, int level,
+								   const uint8_t *src, size_t src_size,
+								   LakeBuffer *dst);
+extern bool codec_snappy_compress(CodecContext *context, int level,
+								  const uint8_t *src, size_t src_size,
+								  LakeBuffer *dst);
+extern bool codec_snappy_avro_compress(CodecContext *context, int level,
+									   const uint8_t *src, size_t src_size,
+									   LakeBuffer *dst);
+extern bool codec_lz4_raw_compress(CodecContext *context, int level,
+								   const uint8_t *src, size_t src_size,
+								   LakeBuffer *dst);
+extern bool codec_lz4_frame_compress(CodecContext *context, int level,
+									 const uint8_t *src, size_t src_size,
+									 LakeBuffer *dst);
+extern bool codec_zstd_compress(CodecContext *context, int level,
+								const uint8_t *src, size_t src_size,
+								LakeBuffer *dst);
+extern bool codec_brotli_compress(CodecContext *context, int level,
+								  const uint8_t *src, size_t src_size,
+								  LakeBuffer *dst);
 
 #endif							/* LAKE_CODEC_INT_H */

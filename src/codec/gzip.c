@@ -250,3 +250,70 @@ codec_deflate_append(CodecContext *context,
 {
 	return append_all(context, WRAPPER_NONE, src, src_size, dst, limit);
 }
+
+/* ---- compression ---- */
+
+static void
+destroy_compressor(void *arg)
+{
+	CodecContext *context = arg;
+
+	libdeflate_free_compressor(context->deflate_out);
+}
+
+/* a state knows one level; callers keep to theirs */
+static struct libdeflate_compressor *
+get_compressor(CodecContext *context, int level)
+{
+	struct libdeflate_compressor *state;
+
+	if (context->deflate_out != NULL && context->deflate_level == level)
+		return context->deflate_out;
+	state = libdeflate_alloc_compressor(level);
+	if (state == NULL)
+		codec_throw_no_state("libdeflate");
+	if (context->deflate_out == NULL)
+		lake_defer(context->arena, destroy_compressor, context);
+	else
+		libdeflate_free_compressor(context->deflate_out);
+	context->deflate_out = state;
+	context->deflate_level = level;
+	return state;
+}
+
+typedef size_t (*DeflateFn) (struct libdeflate_compressor *state,
+							 const void *in, size_t in_size,
+							 void *out, size_t out_size);
+typedef size_t (*BoundFn) (struct libdeflate_compressor *state, size_t size);
+
+static bool
+deflate_all(struct libdeflate_compressor *state, DeflateFn compress,
+			BoundFn bound, const uint8_t *src, size_t src_size,
+			LakeBuffer *dst)
+{
+	size_t		room = bound(state, src_size);
+	size_t		size;
+
+	buffer_reserve(dst, room);
+	size = compress(state, src, src_size, dst->data + dst->len, room);
+	dst->len += size;
+	return size > 0;
+}
+
+bool
+codec_gzip_compress(CodecContext *context, int level,
+					const uint8_t *src, size_t src_size, LakeBuffer *dst)
+{
+	return deflate_all(get_compressor(context, level),
+					   libdeflate_gzip_compress,
+					   libdeflate_gzip_compress_bound, src, src_size, dst);
+}
+
+bool
+codec_deflate_compress(CodecContext *context, int level,
+					   const uint8_t *src, size_t src_size, LakeBuffer *dst)
+{
+	return deflate_all(get_compressor(context, level),
+					   libdeflate_deflate_compress,
+					   libdeflate_deflate_compress_bound, src, src_size, dst);
+}

@@ -173,3 +173,47 @@ codec_lz4_hadoop_decompress(CodecContext *context,
 		codec_lz4_raw_decompress(context, src, src_size, dst, dst_size) ||
 		codec_lz4_frame_decompress(context, src, src_size, dst, dst_size);
 }
+
+bool
+codec_lz4_raw_compress(CodecContext *context, int level,
+					   const uint8_t *src, size_t src_size, LakeBuffer *dst)
+{
+	int			room;
+	int			size;
+
+	(void) context;
+	(void) level;
+	if (src_size > LZ4_MAX_INPUT_SIZE)
+		return false;
+	room = LZ4_compressBound((int) src_size);
+	buffer_reserve(dst, (size_t) room);
+	size = LZ4_compress_default((const char *) src,
+								(char *) dst->data + dst->len,
+								(int) src_size, room);
+	if (size <= 0)
+		return false;
+	dst->len += (size_t) size;
+	return true;
+}
+
+/* says the size of the content, as Puffin asks for */
+bool
+codec_lz4_frame_compress(CodecContext *context, int level,
+						 const uint8_t *src, size_t src_size, LakeBuffer *dst)
+{
+	LZ4F_preferences_t preferences = {0};
+	size_t		room;
+	size_t		size;
+
+	(void) context;
+	(void) level;
+	preferences.frameInfo.contentSize = src_size;
+	room = LZ4F_compressFrameBound(src_size, &preferences);
+	buffer_reserve(dst, room);
+	size = LZ4F_compressFrame(dst->data + dst->len, room, src, src_size,
+							  &preferences);
+	if (LZ4F_isError(size))
+		return false;
+	dst->len += size;
+	return true;
+}

@@ -81,3 +81,35 @@ codec_snappy_avro_append(CodecContext *context,
 	return codec_snappy_append(context, src, src_size, dst, limit) &&
 		has_crc(src + src_size, dst->data + start, dst->len - start);
 }
+
+bool
+codec_snappy_compress(CodecContext *context, int level,
+					  const uint8_t *src, size_t src_size, LakeBuffer *dst)
+{
+	size_t		size = snappy_max_compressed_length(src_size);
+
+	(void) context;
+	(void) level;
+	/* the block says its size in 32 bits */
+	if (src_size > UINT32_MAX)
+		return false;
+	buffer_reserve(dst, size);
+	if (snappy_compress((const char *) src, src_size,
+						(char *) dst->data + dst->len, &size) != SNAPPY_OK)
+		return false;
+	dst->len += size;
+	return true;
+}
+
+bool
+codec_snappy_avro_compress(CodecContext *context, int level,
+						   const uint8_t *src, size_t src_size,
+						   LakeBuffer *dst)
+{
+	uint32_t	crc = __builtin_bswap32(libdeflate_crc32(0, src, src_size));
+
+	if (!codec_snappy_compress(context, level, src, src_size, dst))
+		return false;
+	buffer_append(dst, &crc, sizeof crc);
+	return true;
+}

@@ -101,3 +101,42 @@ codec_zstd_append(CodecContext *context,
 	}
 	return true;
 }
+
+static void
+destroy_compressor(void *arg)
+{
+	ZSTD_freeCCtx(arg);
+}
+
+static ZSTD_CCtx *
+get_compressor(CodecContext *context)
+{
+	ZSTD_CCtx  *state = context->zstd_out;
+
+	if (state != NULL)
+		return state;
+	state = ZSTD_createCCtx();
+	if (state == NULL)
+		codec_throw_no_state("zstd");
+	lake_defer(context->arena, destroy_compressor, state);
+	context->zstd_out = state;
+	return state;
+}
+
+bool
+codec_zstd_compress(CodecContext *context, int level,
+					const uint8_t *src, size_t src_size, LakeBuffer *dst)
+{
+	size_t		room = ZSTD_compressBound(src_size);
+	size_t		size;
+
+	if (ZSTD_isError(room))
+		return false;
+	buffer_reserve(dst, room);
+	size = ZSTD_compressCCtx(get_compressor(context), dst->data + dst->len,
+							 room, src, src_size, level);
+	if (ZSTD_isError(size))
+		return false;
+	dst->len += size;
+	return true;
+}

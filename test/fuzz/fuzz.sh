@@ -15,7 +15,7 @@ make -s -j"$(nproc)" BUILD=build-fuzz CC=clang \
 clang -std=c11 -D_GNU_SOURCE -O1 -g -Isrc -Itest/support \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 	"test/fuzz/fuzz_$target.c" build-fuzz/support/seam_std.o \
-	build-fuzz/liblakecore.a -ljson-c -lzstd -llz4 -lsnappy -lbrotlidec \
+	build-fuzz/liblakecore.a -ljson-c -lzstd -llz4 -lsnappy -lbrotlidec -lbrotlienc \
 	-ldeflate -lz -lm -o "build-fuzz/fuzz_$target"
 mkdir -p "build-fuzz/$target"
 exec "build-fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 \
