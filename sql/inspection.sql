@@ -166,6 +166,18 @@ COPY (SELECT jsonb_set(j, '{properties}', '{"a": "1", "c": null}') FROM metadata
   WHERE rel = 'cases.refs'::regclass) TO :'properties';
 SELECT * FROM lake.properties('properties');
 
+\echo == ids above the largest bigint wrap around, and are no less ids
+SELECT :'work' || '/wrapped.metadata.json' AS wrapped \gset
+COPY (SELECT replace(j::text, ': 908650096998316601', ': 17538093976711235015') FROM metadata
+  WHERE rel = 'cases.refs'::regclass) TO :'wrapped';
+CREATE FOREIGN TABLE wrapped (id bigint) SERVER lake OPTIONS (metadata_location :'wrapped');
+SELECT snapshot_id FROM lake.refs('wrapped') WHERE name = 'main';
+SELECT count(*) FROM lake.at(NULL::wrapped, snapshot => -908650096998316601);
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT count(*) FROM wrapped;
+SELECT snapshot_id FROM lake.pins();
+COMMIT;
+
 \echo == columns that the lake does not have do not matter
 CREATE FOREIGN TABLE wrong (gone int OPTIONS (field_id '99')) SERVER lake
   OPTIONS (namespace 'cases', "table" 'refs');
@@ -206,5 +218,5 @@ SELECT count(*) > 0 AS some FROM lake.history('cases.refs');
 RESET ROLE;
 DROP OWNED BY regress_inspector;
 DROP ROLE regress_inspector;
-DROP FOREIGN TABLE odd, wrong, expired, summaries, times, properties, names;
+DROP FOREIGN TABLE odd, wrong, expired, summaries, times, properties, wrapped, names;
 DROP TABLE local;

@@ -61,7 +61,7 @@ lakefdw_pins(PG_FUNCTION_ARGS)
 		set_text(&values[PINS_CATALOG], &nulls[PINS_CATALOG], pin->catalog);
 		set_text(&values[PINS_IDENT], &nulls[PINS_IDENT], pin->ident);
 		set_text(&values[PINS_REF], &nulls[PINS_REF], pin->ref);
-		nulls[PINS_SNAPSHOT_ID] = pin->snapshot_id < 0;
+		nulls[PINS_SNAPSHOT_ID] = pin->snapshot_id == -1;
 		values[PINS_SNAPSHOT_ID] = Int64GetDatum(pin->snapshot_id);
 		set_text(&values[PINS_METADATA_LOCATION],
 				 &nulls[PINS_METADATA_LOCATION], pin->metadata_location);
