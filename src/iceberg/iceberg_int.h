@@ -217,11 +217,19 @@ extern CommitAttempt iceberg_commit_build(LakeCommit *commit,
 /*
  * Checks the changes against the snapshots between their base and head (NULL
  * snapshot: the table is empty), by reference 6.2-6.4 and decisions 6.1.  NULL,
- * or a sentence that says what stands in the way, in arena.
+ * or a sentence that says what stands in the way, in arena.  That removed files
+ * are live is not looked at here, but where they are removed.
  */
 extern const char *conflict_find(LakeArena *arena, LakeStore *store,
 								 const LakeTable *head,
 								 const ChangeSet *changes);
+
+/* ---- partition_path.c ---- */
+
+/* "a=1/b=x+y", by the names and values of a spec's fields; in arena */
+extern const char *iceberg_partition_path(LakeArena *arena,
+										  const LakePartitionSpec *spec,
+										  const LakeValue *partition);
 
 /* ---- summary.c: what a snapshot's summary says of its changes ---- */
 
@@ -237,25 +245,35 @@ extern void summary_remove_entry(SnapshotSummary *summary,
 								 const LakePartitionSpec *spec,
 								 const LakeValue *partition);
 
+/* adds what another one has counted */
+extern void summary_merge(SnapshotSummary *summary,
+						  const SnapshotSummary *other);
+
+/* nothing is added or removed */
+extern bool summary_is_empty(const SnapshotSummary *summary);
+
+/* of the snapshot's list */
+typedef struct ManifestCounts
+{
+	int64_t		created;
+	int64_t		kept;			/* of the parent's */
+	int64_t		replaced;		/* of the parent's, by created ones */
+} ManifestCounts;
+
 /*
  * The pairs of the reference's 5.8, with totals that follow from the parent's
- * summary (NULL: none), manifest counts, and the caller's own pairs last.
+ * summary (NULL: none), and the caller's own pairs last; count is of pairs.
+ * partition_limit: write.summary.partition-limit.
  */
 extern const char *const *summary_pairs(SnapshotSummary *summary,
 										const IcebergSnapshotInfo *parent,
-										int64_t created, int64_t kept,
-										int64_t replaced,
+										int64_t partition_limit,
+										const ManifestCounts *manifests,
 										const char *const *extra,
-										int extra_count, int *count);
+										int extra_count, int *pair_count);
 
 /* "append", "delete", "overwrite" (reference, 5.7) */
 extern const char *summary_operation(const SnapshotSummary *summary);
-
-/* ---- properties.c ---- */
-
-/* text: a JSON object, which must live as long as the table */
-extern void properties_parse(LakeArena *arena, LakeBytes text,
-							 IcebergTable *table);
 
 /* ---- resolve.c ---- */
 
