@@ -201,6 +201,14 @@ SELECT count(*) FROM lake.at(NULL::orders, snapshot => :s1, ref => (SELECT NULL)
 EXPLAIN (COSTS OFF, TIMING OFF) SELECT (SELECT count(*) FROM lake.at(NULL::orders, snapshot => v.s, ref => v.r) WHERE id > 0)
     FROM (VALUES (1, NULL), (2, 'main')) v(s, r);
 
+-- many rounds take no more memory than one
+BEGIN;
+DECLARE rounds CURSOR FOR SELECT (SELECT count(*) FROM lake.at(NULL::orders, ref => g.r))
+    FROM (SELECT 'main' AS r FROM generate_series(1, 10000) OFFSET 0) g;
+MOVE 9000 FROM rounds;
+SELECT max(used_bytes) < 100000 AS small FROM pg_backend_memory_contexts WHERE name = 'lake scan files';
+ROLLBACK;
+
 -- inheritance children are not read
 CREATE FOREIGN TABLE parent (id bigint) SERVER lake OPTIONS (namespace 'shop', "table" 'orders');
 CREATE TABLE child () INHERITS (parent);

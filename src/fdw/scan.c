@@ -306,15 +306,18 @@ scan_relid(const LakeScan *scan)
 	return exec_rt_fetch(rtindex, node->ss.ps.state)->relid;
 }
 
+/* what it points to lives until the next row */
 static void
 evaluate_selector(LakeScan *scan, LakeSelector *selector)
 {
 	ExprContext *econtext = scan->node->ss.ps.ps_ExprContext;
+	MemoryContext old_context =
+		MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	bool		is_null;
-	Datum		value = ExecEvalExprSwitchContext(scan->selector_state,
-												  econtext, &is_null);
+	Datum		value = ExecEvalExpr(scan->selector_state, econtext, &is_null);
 
 	time_travel_value(scan->selector, value, is_null, selector);
+	MemoryContextSwitchTo(old_context);
 }
 
 static bool
@@ -368,27 +371,18 @@ static void
 apply_selector(LakeScan *scan)
 {
 	LakeSelector selector;
-	MemoryContext old_context;
 
 	if (scan->explain_only &&
 		(scan->selector_is_open ||
 		 has_open_parameter((Node *) scan->selector, scan)))
 		return;
-	old_context = MemoryContextSwitchTo(scan->bind_context);
 	evaluate_selector(scan, &selector);
-	MemoryContextSwitchTo(old_context);
 	if (scan->relation == NULL)
 		scan_open_version(scan, &selector, NULL);
 	else if (!is_same_selector(&scan->relation->selector, &selector))
 	{
-		LakeSelector copy = selector;
-
-		if (copy.ref != NULL)
-			copy.ref = MemoryContextStrdup(scan->context, selector.ref);
 		close_relation(scan);
-		scan_open_version(scan, &copy, NULL);
-		if (copy.ref != NULL)
-			pfree((char *) copy.ref);
+		scan_open_version(scan, &selector, NULL);
 	}
 	scan->selector_is_stale = false;
 }
