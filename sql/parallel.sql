@@ -217,6 +217,17 @@ FROM counted('SELECT id FROM two LIMIT 5') c;
 SELECT sum(1 / (id - 200)) FROM two;
 SELECT count(id) FROM two;
 SET parallel_leader_participation = on;
+-- each time that lake.at's argument is asked for it may be longer
+CREATE FUNCTION growing(text) RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS $$
+BEGIN
+    RETURN $1 || repeat('x', pg_stat_get_xact_function_calls('growing'::regproc)::int / 2 * 300);
+END $$;
+SET track_functions = 'all';
+SELECT * FROM shape('SELECT sum(id) FROM lake.at(NULL::orders, ref => growing((SELECT ''main'')))');
+\set VERBOSITY sqlstate
+SELECT sum(id) FROM lake.at(NULL::orders, ref => growing((SELECT 'main')));
+\set VERBOSITY terse
+RESET track_functions;
 -- processes that see different files must not divide them
 CREATE FUNCTION own_value() RETURNS bigint LANGUAGE plpgsql
     STABLE PARALLEL SAFE COST 1000 AS $$

@@ -252,6 +252,7 @@ typedef struct LakeScan
 	/* parallel.c's */
 	struct ParallelScan *parallel;	/* NULL: nobody else takes part */
 	dsm_segment *segment;		/* of the leader, that parallel is in */
+	Size		ref_room;		/* what parallel was made with */
 	bool		has_joined;		/* in this round of the scan */
 	bool		has_left;		/* a worker that has handed in its counters */
 	int64		unit_bytes;		/* of files that are cut */

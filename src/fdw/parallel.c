@@ -250,8 +250,10 @@ lakeEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *context)
 
 	scan_open(scan);
 	scan_selector(scan, &selector);
+	/* a volatile selector may have a longer value when it is asked again */
+	scan->ref_room = ref_size(&selector);
 	return offsetof(ParallelScan, texts) + location_size(scan) +
-		ref_size(&selector);
+		scan->ref_room;
 }
 
 void
@@ -273,7 +275,7 @@ lakeInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
 	strcpy(parallel->texts, scan->relation->table->metadata_location);
 	scan_selector(scan, &selector);
 	parallel->ref_offset = location_size(scan);
-	parallel->ref_room = ref_size(&selector);
+	parallel->ref_room = scan->ref_room;
 	put_selector(parallel, &selector);
 	watch_segment(scan, context->seg);
 	scan->parallel = parallel;
