@@ -275,6 +275,12 @@ extern const char *const *summary_pairs(SnapshotSummary *summary,
 /* "append", "delete", "overwrite" (reference, 5.7) */
 extern const char *summary_operation(const SnapshotSummary *summary);
 
+/* ---- properties.c ---- */
+
+/* text: a JSON object, which must live as long as the table */
+extern void properties_parse(LakeArena *arena, LakeBytes text,
+							 IcebergTable *table);
+
 /* ---- resolve.c ---- */
 
 /* LakeFormat.resolve */
