@@ -402,10 +402,37 @@ an_index_that_lies_gives_no_wrong_value(LakeArena *arena)
 	CHECK(failed > 0);
 }
 
+/*
+ * Rows before a page cannot be counted without reading it: what a writer that
+ * is not known says of them may be elements.
+ */
+static void
+indexes_of_lists_count_only_from_known_writers(LakeArena *arena)
+{
+	static const char *const writers[] = {NULL, "ClickHouse v24.3", "arrow-go"};
+
+	for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
+	{
+		Seek	   *seek = begin_file(arena, 1);
+		ParquetRows range = {150, 151};
+		ParquetReader *reader;
+
+		/* all but the first and the last page have as many rows as they say */
+		for (int k = 1; k < PAGES - 1; k++)
+			seek->pages[2][k].first_row++;
+		finish_file(seek, writers[i]);
+		reader = create_reader(seek);
+		parquet_reader_begin_rows(reader, 0, &range, 1);
+		parquet_reader_skip(reader, 2, 150);
+		check_rows(parquet_reader_read(reader, 2, 1), 2, 150);
+	}
+}
+
 static const UnitTest tests[] = {
 	UNIT(ranges_have_the_values_they_have_without_an_index),
 	UNIT(pages_outside_of_the_ranges_are_not_read),
-	UNIT(an_index_that_lies_gives_no_wrong_value)
+	UNIT(an_index_that_lies_gives_no_wrong_value),
+	UNIT(indexes_of_lists_count_only_from_known_writers)
 };
 
 UNIT_MAIN(tests)
