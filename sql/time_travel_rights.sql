@@ -16,6 +16,26 @@ EXPLAIN SELECT count(*) FROM lake.at(NULL::orders, ref => 'main');
 SELECT lake.at(NULL::orders, ref => 'nothing');
 RESET ROLE;
 
+-- nor by lakefdw.as_of, which everybody may set, or a partition
+CREATE TABLE parted (id bigint) PARTITION BY LIST (id);
+CREATE FOREIGN TABLE parted_all PARTITION OF parted DEFAULT SERVER lake OPTIONS (namespace 'shop', "table" 'orders');
+CREATE VIEW of_both AS SELECT id FROM orders UNION ALL SELECT id FROM parted;
+GRANT SELECT ON parted TO lake_owner;
+GRANT SELECT ON of_both TO lake_reader;
+SET lakefdw.as_of = '2000-01-01';
+SET ROLE lake_reader;
+SELECT count(*) FROM orders;
+SELECT id FROM parted;
+SELECT id FROM orders UNION ALL SELECT id FROM parted;
+EXPLAIN DELETE FROM orders;
+-- who may is told more
+SELECT id FROM of_both;
+SET ROLE lake_owner;
+SELECT id FROM parted;
+RESET ROLE;
+RESET lakefdw.as_of;
+DROP TABLE parted CASCADE;
+
 -- columns
 GRANT SELECT (id, status) ON orders TO lake_reader;
 SET ROLE lake_reader;

@@ -135,6 +135,24 @@ open_relation(PlannerInfo *root, Oid relid, Expr *expr)
 	return lake_relation_open(relid, &how);
 }
 
+/*
+ * The executor would refuse as well, but after errors that name snapshots and
+ * files.  Rights on a partition are those on what the query names, above it.
+ */
+static void
+check_permissions(PlannerInfo *root, Index varno)
+{
+	const		AppendRelInfo *member;
+
+	compat_check_permissions(root->parse, planner_rt_fetch(varno, root));
+	while (root->append_rel_array != NULL &&
+		   (member = root->append_rel_array[varno]) != NULL)
+	{
+		varno = member->parent_relid;
+		compat_check_permissions(root->parse, planner_rt_fetch(varno, root));
+	}
+}
+
 void
 lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 {
@@ -142,6 +160,7 @@ lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	LakePlan   *plan = palloc0(sizeof *plan);
 	LakeFrame	frame;
 
+	check_permissions(root, baserel->relid);
 	plan->selector = time_travel_selector(rte);
 	plan->selector_function = time_travel_function(rte);
 	plan->relation = open_relation(root, relid, plan->selector);

@@ -21,7 +21,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -452,28 +451,18 @@ collect_columns(Node *node, void *arg)
 
 /*
  * As any use of the table: SELECT on what is named, by the user or the owner of
- * the view around.  Whoever has no right at all is refused now: the executor's
- * check would come after errors that name snapshots.
+ * the view around.
  */
 static void
 require_select(Query *query, RangeTblEntry *rte, Index varno, Oid view_owner)
 {
 	ColumnUse	use = {.query = query, .varno = varno};
 	Relation	rel = relation_open(rte->relid, NoLock);
-	Oid			user;
 
 	use.desc = RelationGetDescr(rel);
 	query_tree_walker(query, collect_columns, &use, QTW_IGNORE_JOINALIASES);
 	relation_close(rel, NoLock);
 	compat_require_select(query, rte, use.attnums, view_owner);
-	user = compat_check_as_user(query, rte);
-	if (!OidIsValid(user))
-		user = GetUserId();
-	if (pg_class_aclcheck(rte->relid, user, ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck_all(rte->relid, user, ACL_SELECT,
-								  ACLMASK_ANY) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE,
-					   get_rel_name(rte->relid));
 }
 
 /* ---- the hook ---- */

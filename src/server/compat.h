@@ -14,6 +14,7 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
 #include "nodes/parsenodes.h"
@@ -144,14 +145,21 @@ compat_require_select(Query *query, RangeTblEntry *rte, Bitmapset *columns,
 #endif
 }
 
-/* whom a relation of the query is read as; InvalidOid: the user */
-static inline Oid
-compat_check_as_user(const Query *query, RangeTblEntry *rte)
+/* the executor's check of a relation of the query, which throws 42501 */
+static inline void
+compat_check_permissions(const Query *query, RangeTblEntry *rte)
 {
 #if PG_VERSION_NUM >= 160000
-	return getRTEPermissionInfo(query->rteperminfos, rte)->checkAsUser;
+	RangeTblEntry alone = *rte;
+
+	if (rte->perminfoindex == 0)
+		return;
+	alone.perminfoindex = 1;
+	ExecCheckPermissions(list_make1(&alone),
+						 list_make1(getRTEPermissionInfo(query->rteperminfos,
+														 rte)), true);
 #else
-	return rte->checkAsUser;
+	ExecCheckRTPerms(list_make1(rte), true);
 #endif
 }
 
