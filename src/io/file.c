@@ -18,8 +18,15 @@ LakeFile *
 lake_file_find(LakeStore *store, LakeArena *arena, const char *location)
 {
 	PathCandidates candidates;
+	const char *temporary = store->puts == NULL ? NULL :
+		put_set_path(store->puts, location);
 
 	path_rules_candidates(arena, store->rules, location, &candidates);
+	if (temporary != NULL)
+	{
+		candidates.count = 1;
+		candidates.paths[0] = lake_strdup(arena, temporary);
+	}
 	for (int i = 0; i < candidates.count; i++)
 	{
 		LakeFile   *file = store->ops->open(store, arena, candidates.paths[i]);
@@ -71,8 +78,15 @@ lake_file_inspect(LakeStore *store, LakeArena *arena, const char *location,
 				  const char *what, LakeFileStatus *status)
 {
 	PathCandidates candidates;
+	const char *temporary = store->puts == NULL ? NULL :
+		put_set_path(store->puts, location);
 
 	path_rules_candidates(arena, store->rules, location, &candidates);
+	if (temporary != NULL)
+	{
+		candidates.count = 1;
+		candidates.paths[0] = lake_strdup(arena, temporary);
+	}
 	for (int i = 0; i < candidates.count; i++)
 	{
 		const char *path = candidates.paths[i];

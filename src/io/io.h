@@ -162,6 +162,7 @@ struct LakeOutput
 {
 	LakeStore  *store;
 	const char *location;		/* as metadata will say it */
+	const char *temporary;		/* path to read it by before it is published */
 	uint64_t	size;			/* bytes written */
 	bool		is_finished;
 };
@@ -260,7 +261,10 @@ extern void lake_store_put(LakeStore *store, const char *location,
  */
 extern void put_set_publish(LakeStore *store, LakePutSet *set);
 
-/* drops one location, whether it is finished or not; nothing if it is absent */
+/*
+ * Drops one location, whether it is finished or published or not; nothing if it
+ * is absent.
+ */
 extern void put_set_discard(LakePutSet *set, const char *location);
 
 /*

@@ -6,6 +6,8 @@
 
 #include "io/io.h"
 
+#include <limits.h>
+
 /*
  * A location's possible names: as it stands, and percent-decoded.
  *
@@ -34,5 +36,52 @@ extern bool path_is_below(const char *path, const char *prefix);
 /* "/a, /b" for messages */
 extern const char *path_rules_describe(LakeArena *arena,
 									   const LakePathRules *rules);
+
+/* ---- put_set.c ---- */
+
+/* the temporary path of a finished file that is not published; else NULL */
+extern const char *put_set_path(const LakePutSet *set, const char *location);
+
+/* ---- store_local.c ---- */
+
+/* where a directory really is */
+typedef struct KnownDirectory
+{
+	char		path[PATH_MAX];
+	char		real[PATH_MAX];
+} KnownDirectory;
+
+typedef struct LocalStore
+{
+	LakeStore	store;
+	LakeArena  *arena;
+	/* real paths of rules->allowed, NULL where absent; NULL = not yet known */
+	char	  **roots;
+	int			root_count;
+	KnownDirectory *inspected;	/* the newest one; NULL: none */
+} LocalStore;
+
+/* code by errno; "could not <what> <path>" */
+extern _Noreturn void local_throw_errno(int error, const char *what,
+										const char *path);
+
+/* is a real path below the real path of an allowed prefix? */
+extern bool local_is_allowed(LocalStore *local, const char *real);
+
+/* real gets where path_fd is; throws DENIED unless that is below a root */
+extern void local_check_place(LocalStore *local, LakeArena *arena,
+							  int path_fd, const char *path,
+							  char real[PATH_MAX]);
+
+/* ---- store_local_write.c: the LakeStoreOps of the same names ---- */
+
+extern LakeOutput *local_create(LakeStore *store, LakeArena *arena,
+								const char *path);
+extern void local_write(LakeOutput *output, const void *data, size_t size);
+extern void local_finish(LakeOutput *output);
+extern void local_publish(LakeStore *store, LakeOutput *const *outputs,
+						  size_t count);
+extern void local_discard(LakeOutput *output);
+extern bool local_remove(LakeStore *store, const char *path);
 
 #endif							/* LAKE_IO_INT_H */

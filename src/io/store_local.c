@@ -30,23 +30,6 @@
 #define MAX_ENTRIES		1000000
 #define PROC_PATH_SIZE	64
 
-/* where a directory really is */
-typedef struct KnownDirectory
-{
-	char		path[PATH_MAX];
-	char		real[PATH_MAX];
-} KnownDirectory;
-
-typedef struct LocalStore
-{
-	LakeStore	store;
-	LakeArena  *arena;
-	/* real paths of rules->allowed, NULL where absent; NULL = not yet known */
-	char	  **roots;
-	int			root_count;
-	KnownDirectory *inspected;	/* the newest one; NULL: none */
-} LocalStore;
-
 typedef struct LocalFile
 {
 	LakeFile	file;
@@ -92,8 +75,8 @@ create_handle(LakeArena *arena)
 	return handle;
 }
 
-static _Noreturn void
-throw_errno(int error, const char *what, const char *path)
+_Noreturn void
+local_throw_errno(int error, const char *what, const char *path)
 {
 	LakeErrorCode code = LAKE_ERROR_IO;
 
@@ -145,8 +128,8 @@ format_proc_path(char out[PROC_PATH_SIZE], int fd)
 	snprintf(out, PROC_PATH_SIZE, "/proc/self/fd/%d", fd);
 }
 
-static bool
-is_allowed_place(LocalStore *local, const char *real)
+bool
+local_is_allowed(LocalStore *local, const char *real)
 {
 	if (local->roots != NULL && is_below_root(local, real))
 		return true;
@@ -155,10 +138,9 @@ is_allowed_place(LocalStore *local, const char *real)
 	return is_below_root(local, real);
 }
 
-/* real gets where path_fd is; throws DENIED unless that is below a root */
-static void
-check_real_path(LocalStore *local, LakeArena *arena, int path_fd,
-				const char *path, char real[PATH_MAX])
+void
+local_check_place(LocalStore *local, LakeArena *arena, int path_fd,
+				  const char *path, char real[PATH_MAX])
 {
 	char		proc_path[PROC_PATH_SIZE];
 	ssize_t		len;
@@ -166,12 +148,12 @@ check_real_path(LocalStore *local, LakeArena *arena, int path_fd,
 	format_proc_path(proc_path, path_fd);
 	len = readlink(proc_path, real, PATH_MAX);
 	if (len < 0)
-		throw_errno(errno, "find the real path of", path);
+		local_throw_errno(errno, "find the real path of", path);
 	if (len >= PATH_MAX)
 		lake_throw(LAKE_ERROR_DENIED,
 				   "the real path of \"%s\" is too long", path);
 	real[len] = '\0';
-	if (!is_allowed_place(local, real))
+	if (!local_is_allowed(local, real))
 		lake_throw(LAKE_ERROR_DENIED,
 				   "\"%s\" leads to \"%s\", outside the allowed directories: %s",
 				   path, real, path_rules_describe(arena, local->store.rules));
@@ -191,11 +173,11 @@ follow_path(LocalStore *local, LakeArena *arena, Handle *handle,
 	{
 		if (errno == ENOENT || errno == ENOTDIR)
 			return false;
-		throw_errno(errno, "open", path);
+		local_throw_errno(errno, "open", path);
 	}
-	check_real_path(local, arena, handle->path_fd, path, real);
+	local_check_place(local, arena, handle->path_fd, path, real);
 	if (fstat(handle->path_fd, status) < 0)
-		throw_errno(errno, "inspect", path);
+		local_throw_errno(errno, "inspect", path);
 	return true;
 }
 
@@ -209,7 +191,7 @@ open_followed(Handle *handle, int flags, const char *path)
 	handle->fd = open(proc_path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
 					  flags);
 	if (handle->fd < 0)
-		throw_errno(errno, "open", path);
+		local_throw_errno(errno, "open", path);
 	close(handle->path_fd);
 	handle->path_fd = -1;
 }
@@ -295,7 +277,7 @@ inspect_directory(LocalStore *local, const char *path, size_t len)
 	memcpy(known->path, path, len);
 	known->path[len] = '\0';
 	if (realpath(known->path, known->real) != NULL &&
-		is_allowed_place(local, known->real))
+		local_is_allowed(local, known->real))
 		return known->real;
 	known->path[0] = '\0';
 	return NULL;
@@ -342,7 +324,7 @@ read_range(const LocalFile *file, const LakeRange *range)
 								(off_t) (range->offset + done));
 
 		if (got < 0 && errno != EINTR)
-			throw_errno(errno, "read", file->file.location);
+			local_throw_errno(errno, "read", file->file.location);
 		if (got == 0)
 			lake_throw(LAKE_ERROR_CORRUPT,
 					   "file \"%s\" ends at byte %llu, short of its %llu bytes",
@@ -419,7 +401,7 @@ read_entries(DIR *dir, LakeArena *arena, const char *path,
 		errno = 0;
 		next = readdir(dir);
 		if (next == NULL && errno != 0)
-			throw_errno(errno, "list", path);
+			local_throw_errno(errno, "list", path);
 		if (next == NULL)
 			break;
 		if (seen >= MAX_ENTRIES)
@@ -457,7 +439,7 @@ local_list(LakeStore *store, LakeArena *arena, const char *path,
 	open_followed(handle, O_DIRECTORY, path);
 	handle->dir = fdopendir(handle->fd);
 	if (handle->dir == NULL)
-		throw_errno(errno, "list", path);
+		local_throw_errno(errno, "list", path);
 	handle->fd = -1;
 	buffer_init(&buffer, arena);
 	read_entries(handle->dir, arena, path, &buffer);
@@ -474,7 +456,13 @@ static const LakeStoreOps local_ops = {
 	.open = local_open,
 	.read_ranges = local_read_ranges,
 	.list = local_list,
-	.inspect = local_inspect
+	.inspect = local_inspect,
+	.create = local_create,
+	.write = local_write,
+	.finish = local_finish,
+	.publish = local_publish,
+	.discard = local_discard,
+	.remove = local_remove
 };
 
 LakeStore *
