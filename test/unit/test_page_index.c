@@ -288,10 +288,13 @@ other_fields_by_those_ids_are_passed_over(LakeArena *arena)
 
 /* ---- bloom filters ---- */
 
-/* a filter of one block; algorithm 1 is the known one */
+#define BLOCK_WORDS	8
+#define BLOCKS		5
+
+/* a filter that says to have size bytes; algorithm 1 is the known one */
 static ParquetBloom *
-bloom_of(LakeArena *arena, const uint32_t *words, int32_t size, int algorithm,
-		 int64_t place_size)
+bloom_of(LakeArena *arena, const uint32_t *words, int blocks, int32_t size,
+		 int algorithm, int64_t place_size)
 {
 	BuildChunk	chunk = {.physical = PARQUET_INT64, .values = ROWS};
 	ThriftWriter writer;
@@ -314,7 +317,7 @@ bloom_of(LakeArena *arena, const uint32_t *words, int32_t size, int algorithm,
 		thrift_end_struct(&writer);
 	}
 	buffer_append_byte(&out, THRIFT_STOP);
-	buffer_append(&out, words, 8 * sizeof *words);
+	buffer_append(&out, words, (size_t) blocks * BLOCK_WORDS * sizeof *words);
 	chunk.bloom.size = place_size != 0 ? place_size :
 		(int64_t) out.len - chunk.bloom.offset;
 	parquet = finish(arena, &out, &chunk, false);
@@ -328,23 +331,30 @@ has(ParquetBloom *bloom, int64_t value)
 														   sizeof value));
 }
 
-/* a block with the bits of the value 7 alone */
+/* sets the value's bits as the format's specification says it */
 static void
-a_filter_has_what_was_put_into_it(LakeArena *arena)
+put_value(uint32_t *words, uint64_t blocks, int64_t value)
 {
-	static const uint32_t salts[8] = {
+	static const uint32_t salts[BLOCK_WORDS] = {
 		0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
 		0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31
 	};
-	int64_t		seven = 7;
-	uint64_t	hash = hash_xxh64((const uint8_t *) &seven, 8, 0);
-	uint32_t	words[8];
+	uint64_t	hash = hash_xxh64((const uint8_t *) &value, 8, 0);
+	uint32_t   *block = words + BLOCK_WORDS * ((hash >> 32) * blocks >> 32);
+
+	for (int i = 0; i < BLOCK_WORDS; i++)
+		block[i] |= UINT32_C(1) << ((uint32_t) hash * salts[i] >> 27);
+}
+
+static void
+a_filter_has_what_was_put_into_it(LakeArena *arena)
+{
+	uint32_t	words[BLOCK_WORDS] = {0};
 	ParquetBloom *bloom;
 	int			others = 0;
 
-	for (int i = 0; i < 8; i++)
-		words[i] = UINT32_C(1) << ((uint32_t) hash * salts[i] >> 27);
-	bloom = bloom_of(arena, words, 32, 1, 0);
+	put_value(words, 1, 7);
+	bloom = bloom_of(arena, words, 1, 32, 1, 0);
 	CHECK(bloom != NULL);
 	CHECK(has(bloom, 7));
 	for (int64_t i = 8; i < 1000; i++)
@@ -353,17 +363,29 @@ a_filter_has_what_was_put_into_it(LakeArena *arena)
 }
 
 static void
+a_value_is_in_its_own_block(LakeArena *arena)
+{
+	for (int64_t value = 1; value <= 50; value++)
+	{
+		uint32_t	words[BLOCKS * BLOCK_WORDS] = {0};
+
+		put_value(words, BLOCKS, value);
+		CHECK(has(bloom_of(arena, words, BLOCKS, 32 * BLOCKS, 1, 0), value));
+	}
+}
+
+static void
 a_filter_of_another_kind_or_size_is_none(LakeArena *arena)
 {
-	static const uint32_t words[8];
+	static const uint32_t words[BLOCK_WORDS];
 
-	CHECK(bloom_of(arena, words, 32, 1, 0) != NULL);
-	CHECK(bloom_of(arena, words, 32, 2, 0) == NULL);
-	CHECK(bloom_of(arena, words, 31, 1, 0) == NULL);
-	CHECK(bloom_of(arena, words, 0, 1, 0) == NULL);
-	CHECK(bloom_of(arena, words, -32, 1, 0) == NULL);
-	CHECK(bloom_of(arena, words, 1 << 20, 1, 0) == NULL);
-	CHECK(bloom_of(arena, words, 32, 1, 33) == NULL);
+	CHECK(bloom_of(arena, words, 1, 32, 1, 0) != NULL);
+	CHECK(bloom_of(arena, words, 1, 32, 2, 0) == NULL);
+	CHECK(bloom_of(arena, words, 1, 31, 1, 0) == NULL);
+	CHECK(bloom_of(arena, words, 1, 0, 1, 0) == NULL);
+	CHECK(bloom_of(arena, words, 1, -32, 1, 0) == NULL);
+	CHECK(bloom_of(arena, words, 1, 1 << 20, 1, 0) == NULL);
+	CHECK(bloom_of(arena, words, 1, 32, 1, 33) == NULL);
 }
 
 static const UnitTest tests[] = {
@@ -378,6 +400,7 @@ static const UnitTest tests[] = {
 	UNIT(bytes_that_are_no_index_are_none),
 	UNIT(other_fields_by_those_ids_are_passed_over),
 	UNIT(a_filter_has_what_was_put_into_it),
+	UNIT(a_value_is_in_its_own_block),
 	UNIT(a_filter_of_another_kind_or_size_is_none)
 };
 
