@@ -339,3 +339,21 @@ json_array_at(LakeJson *array, size_t index)
 {
 	return json_object_array_get_idx(array, index);
 }
+
+void
+json_append_string(LakeBuffer *out, const char *text)
+{
+	buffer_append_byte(out, '"');
+	for (const char *c = text; *c != '\0'; c++)
+	{
+		if ((uint8_t) *c < 0x20)
+			buffer_printf(out, "\\u%04x", (unsigned int) *c);
+		else
+		{
+			if (*c == '"' || *c == '\\')
+				buffer_append_byte(out, '\\');
+			buffer_append_byte(out, (uint8_t) *c);
+		}
+	}
+	buffer_append_byte(out, '"');
+}

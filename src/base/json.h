@@ -10,6 +10,7 @@
 #define LAKE_JSON_H
 
 #include "base/base.h"
+#include "base/bytes.h"
 
 /*
  * Limits of both halves: CORRUPT when nested deeper (a struct in a schema
@@ -110,6 +111,11 @@ extern LakeBytes json_string(LakeJson *value, const char *what);
 
 /* the value as JSON text, borrowed from it; numbers as they were parsed */
 extern const char *json_text(LakeJson *value);
+
+/* ---- writing ---- */
+
+/* appends a string literal of valid UTF-8 text, quotes included */
+extern void json_append_string(LakeBuffer *out, const char *text);
 
 /*
  * A shorter name for the core half; the server has a function of the same name.
