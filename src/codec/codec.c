@@ -196,6 +196,15 @@ codec_name(LakeCodec codec)
 	return codecs[codec].name;
 }
 
+const char *
+codec_avro_name(LakeCodec codec)
+{
+	if (codecs[codec].avro_name == NULL)
+		lake_throw(LAKE_ERROR_INTERNAL, "Avro does not have codec %s",
+				   codecs[codec].name);
+	return codecs[codec].avro_name;
+}
+
 CodecContext *
 codec_context_create(LakeArena *arena)
 {

@@ -35,6 +35,9 @@ extern LakeCodec codec_from_parquet_id(int32_t id);
 extern LakeCodec codec_from_avro_name(LakeBytes name);
 extern const char *codec_name(LakeCodec codec);
 
+/* avro.codec of a codec that Avro has */
+extern const char *codec_avro_name(LakeCodec codec);
+
 /* reusable decompressor states, owned by the arena */
 typedef struct CodecContext CodecContext;
 
