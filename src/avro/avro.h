@@ -148,7 +148,7 @@ extern void avro_write_branch(AvroWriter *writer, int branch);
 
 /* an array of count items follows; after them, its end */
 extern void avro_write_array_begin(AvroWriter *writer, size_t count);
-extern void avro_write_array_end(AvroWriter *writer, size_t count);
+extern void avro_write_array_end(AvroWriter *writer);
 extern void avro_writer_end_record(AvroWriter *writer);
 
 /* writes the last block; the output is the caller's to finish */
