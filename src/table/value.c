@@ -19,6 +19,11 @@
 
 #define MICROS_A_DAY	INT64_C(86400000000)
 
+#define FIRST_SURROGATE 0xd800
+#define LAST_SURROGATE	0xdfff
+#define MAX_CODE_POINT	0x10ffff
+#define MAX_CODE_POINT_SIZE 4
+
 /* indexed by LakeTypeKind */
 static const struct
 {
@@ -166,6 +171,148 @@ lake_value_from_bound(const LakeType *type, LakeBytes bytes, LakeValue *value)
 	}
 	return false;
 }
+
+/* ---- bounds, written ---- */
+
+LakeBytes
+lake_value_to_bound(LakeArena *arena, const LakeType *type,
+					const LakeValue *value)
+{
+	size_t		size = (size_t) kinds[type->kind].bound_size;
+	uint8_t    *out = lake_alloc_raw(arena, 16);
+	float		narrow = 0;
+
+	switch (kinds[type->kind].form)
+	{
+		case VALUE_INTEGER:
+			/* little-endian: its lowest bytes */
+			memcpy(out, &value->i, size);
+			return (LakeBytes) {out, size};
+		case VALUE_FLOAT:
+			narrow = (float) value->d;
+			memcpy(out, size == sizeof narrow ? (const void *) &narrow :
+				   (const void *) &value->d, size);
+			return (LakeBytes) {out, size};
+		case VALUE_DECIMAL:
+			size = decimal_to_bytes(value->decimal, out);
+			return (LakeBytes) {out, size};
+		case VALUE_BYTES:
+			return value->bytes;
+		case VALUE_NONE:
+			break;
+	}
+	lake_throw(LAKE_ERROR_INTERNAL, "values of type kind %d have no bounds",
+			   (int) type->kind);
+}
+
+/* UTF-8 of a code point; returns its length */
+static size_t
+encode_code_point(uint32_t code, uint8_t *out)
+{
+	size_t		len = code < 0x80 ? 1 : code < 0x800 ? 2 :
+		code < 0x10000 ? 3 : 4;
+
+	if (len == 1)
+	{
+		out[0] = (uint8_t) code;
+		return 1;
+	}
+	for (size_t i = len - 1; i > 0; i--, code >>= 6)
+		out[i] = (uint8_t) (0x80 | (code & 0x3f));
+	out[0] = (uint8_t) (0xf00u >> len | code);
+	return len;
+}
+
+/* the well-formed sequence at bytes */
+static uint32_t
+decode_code_point(const uint8_t *bytes, size_t len)
+{
+	uint32_t	code = len == 1 ? bytes[0] : bytes[0] & (0x7fu >> len);
+
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | (bytes[i] & 0x3f);
+	return code;
+}
+
+/*
+ * The least text of no more code points that is above all that begin with this
+ * prefix: the last code point that can be is incremented, and ends it.
+ */
+static bool
+increment_text(LakeArena *arena, LakeBytes prefix, LakeBytes *result)
+{
+	/* the next code point may be a byte longer */
+	uint8_t    *out = lake_alloc_raw(arena, prefix.len + 1);
+	size_t		end = prefix.len;
+
+	while (end > 0)
+	{
+		size_t		start = end - 1;
+		uint32_t	code;
+
+		while (start > 0 && (prefix.data[start] & 0xc0) == 0x80)
+			start--;
+		if (end - start > MAX_CODE_POINT_SIZE)
+			return false;		/* this is no UTF-8 */
+		code = decode_code_point(prefix.data + start, end - start) + 1;
+		if (code == FIRST_SURROGATE)
+			code = LAST_SURROGATE + 1;
+		if (code <= MAX_CODE_POINT)
+		{
+			memcpy(out, prefix.data, start);
+			result->data = out;
+			result->len = start + encode_code_point(code, out + start);
+			return true;
+		}
+		end = start;
+	}
+	return false;
+}
+
+/* the same by bytes */
+static bool
+increment_bytes(LakeArena *arena, LakeBytes prefix, LakeBytes *result)
+{
+	uint8_t    *out;
+
+	while (prefix.len > 0 && prefix.data[prefix.len - 1] == 0xff)
+		prefix.len--;
+	if (prefix.len == 0)
+		return false;
+	out = lake_alloc_raw(arena, prefix.len);
+	memcpy(out, prefix.data, prefix.len);
+	out[prefix.len - 1]++;
+	result->data = out;
+	result->len = prefix.len;
+	return true;
+}
+
+bool
+lake_value_truncate_bound(LakeArena *arena, const LakeType *type,
+						  const LakeValue *value, int width, bool upper,
+						  LakeValue *result)
+{
+	LakeBytes	prefix;
+
+	*result = *value;
+	if (type->kind != LAKE_STRING && type->kind != LAKE_BINARY)
+		return true;
+	prefix = value->bytes;
+	if (type->kind == LAKE_STRING)
+		prefix.len = text_prefix(prefix, (size_t) width);
+	else if (prefix.len > (size_t) width)
+		prefix.len = (size_t) width;
+	if (prefix.len == value->bytes.len)
+		return true;
+	result->bytes = prefix;
+	if (!upper)
+		return true;
+	return type->kind == LAKE_STRING ?
+		increment_text(arena, prefix, &result->bytes) :
+		increment_bytes(arena, prefix, &result->bytes);
+}
+
+/* ---- JSON ---- */
 
 static _Noreturn void
 throw_default(LakeArena *arena, const LakeType *type, LakeJson *json)
