@@ -183,13 +183,18 @@ typedef struct ManifestFile
 	int32_t		spec_id;		/* -1: only the manifest says it */
 	bool		has_deletes;	/* content is 1 */
 	int64_t		sequence_number;
-	int64_t		snapshot_id;	/* that added the manifest */
+	int64_t		min_sequence_number;	/* of live files' data */
+	int64_t		snapshot_id;	/* that added the manifest; -1 unknown */
 	int64_t		first_row_id;	/* -1 none */
 	int64_t		added_files;	/* -1 unknown, as are the next */
 	int64_t		existing_files;
 	int64_t		deleted_files;
+	int64_t		added_rows;
+	int64_t		existing_rows;
+	int64_t		deleted_rows;
 	int64_t		live_files;		/* added and existing */
 	int64_t		live_rows;
+	LakeBytes	key_metadata;	/* data NULL: none */
 	bool		has_summaries;	/* false: the list has none, not even 0 */
 	int			summary_count;	/* 0: nothing is known */
 	const FieldSummary *summaries;	/* in order of the spec's fields */

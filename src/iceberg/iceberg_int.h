@@ -59,14 +59,14 @@ extern LakeTable *iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 
 /* ---- manifest_writer.c ---- */
 
-/* what a manifest list says of a manifest, as the writer knows it */
+/*
+ * What a manifest list says of a manifest, as the writer knows it: all of it
+ * but what the list gives (sequence_number and first_row_id are -1).
+ * min_sequence_number is of the live entries that were carried, -1: of none.
+ */
 typedef struct NewManifest
 {
-	ManifestFile file;			/* with all counts, summaries and length */
-	int64_t		added_rows;
-	int64_t		existing_rows;
-	int64_t		deleted_rows;
-	int64_t		min_sequence_number;	/* of live entries; -1: the commit's */
+	ManifestFile file;
 } NewManifest;
 
 typedef struct ManifestWriter ManifestWriter;

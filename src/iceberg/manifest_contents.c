@@ -339,6 +339,7 @@ load(Loader *loader, const ManifestFile *manifest,
 	contents->arena = loader->arena;
 	contents->listed = *manifest;
 	contents->listed.path = NULL;
+	contents->listed.key_metadata.data = NULL;
 	contents->listed.summary_count = 0;
 	contents->listed.summaries = NULL;
 	copy_spec(loader->arena, spec, &contents->spec);

@@ -18,12 +18,15 @@ typedef enum ListField
 	LIST_SPEC_ID,
 	LIST_CONTENT,
 	LIST_SEQUENCE_NUMBER,
+	LIST_MIN_SEQUENCE_NUMBER,
 	LIST_SNAPSHOT_ID,
 	LIST_ADDED_FILES,
 	LIST_EXISTING_FILES,
 	LIST_DELETED_FILES,
 	LIST_ADDED_ROWS,
 	LIST_EXISTING_ROWS,
+	LIST_DELETED_ROWS,
+	LIST_KEY_METADATA,
 	LIST_FIRST_ROW_ID,
 	LIST_FIELD_COUNT
 } ListField;
@@ -40,12 +43,15 @@ static const struct
 	[LIST_SPEC_ID] = {502, "partition_spec_id"},
 	[LIST_CONTENT] = {517, "content"},
 	[LIST_SEQUENCE_NUMBER] = {515, "sequence_number"},
+	[LIST_MIN_SEQUENCE_NUMBER] = {516, "min_sequence_number"},
 	[LIST_SNAPSHOT_ID] = {503, "added_snapshot_id"},
 	[LIST_ADDED_FILES] = {504, "added_files_count"},
 	[LIST_EXISTING_FILES] = {505, "existing_files_count"},
 	[LIST_DELETED_FILES] = {506, "deleted_files_count"},
 	[LIST_ADDED_ROWS] = {512, "added_rows_count"},
 	[LIST_EXISTING_ROWS] = {513, "existing_rows_count"},
+	[LIST_DELETED_ROWS] = {514, "deleted_rows_count"},
+	[LIST_KEY_METADATA] = {519, "key_metadata"},
 	[LIST_FIRST_ROW_ID] = {520, "first_row_id"},
 };
 
@@ -92,6 +98,19 @@ count_field(const ListReader *list, const AvroSlot *slots, ListField field,
 		lake_throw(LAKE_ERROR_CORRUPT, "\"%s\" is negative: %lld",
 				   list_fields[field].name, (long long) value);
 	return value;
+}
+
+/*
+ * as int_field, for values that reading does not need: what is negative counts
+ * as absent
+ */
+static int64_t
+lenient_field(const ListReader *list, const AvroSlot *slots, ListField field,
+			  int64_t if_null)
+{
+	int64_t		value = int_field(list, slots, field, if_null);
+
+	return value < 0 ? if_null : value;
 }
 
 /* -1 when one is unknown or both are too large to add */
@@ -174,6 +193,8 @@ read_entry(const ListReader *list, const AvroSlot *slots,
 	manifest->has_deletes = content == 1;
 	manifest->sequence_number =
 		count_field(list, slots, LIST_SEQUENCE_NUMBER, 0);
+	manifest->min_sequence_number =
+		lenient_field(list, slots, LIST_MIN_SEQUENCE_NUMBER, 0);
 	manifest->snapshot_id = int_field(list, slots, LIST_SNAPSHOT_ID, -1);
 	manifest->first_row_id = count_field(list, slots, LIST_FIRST_ROW_ID, -1);
 	manifest->added_files = count_field(list, slots, LIST_ADDED_FILES, -1);
@@ -183,9 +204,17 @@ read_entry(const ListReader *list, const AvroSlot *slots,
 		count_field(list, slots, LIST_DELETED_FILES, -1);
 	manifest->live_files = sum_counts(manifest->added_files,
 									  manifest->existing_files);
-	manifest->live_rows =
-		sum_counts(count_field(list, slots, LIST_ADDED_ROWS, -1),
-				   count_field(list, slots, LIST_EXISTING_ROWS, -1));
+	manifest->added_rows = count_field(list, slots, LIST_ADDED_ROWS, -1);
+	manifest->existing_rows =
+		count_field(list, slots, LIST_EXISTING_ROWS, -1);
+	manifest->deleted_rows =
+		lenient_field(list, slots, LIST_DELETED_ROWS, -1);
+	manifest->live_rows = sum_counts(manifest->added_rows,
+									 manifest->existing_rows);
+	manifest->key_metadata =
+		copy_bytes(list->arena,
+				   avro_field_bytes(&slots[list->slots[LIST_KEY_METADATA]],
+									list_fields[LIST_KEY_METADATA].name));
 	read_summaries(list, &slots[list->summaries_slot], manifest);
 }
 
@@ -269,6 +298,9 @@ inline_list(LakeArena *arena, const IcebergSnapshot *snapshot, size_t *count)
 		manifests[i].added_files = -1;
 		manifests[i].existing_files = -1;
 		manifests[i].deleted_files = -1;
+		manifests[i].added_rows = -1;
+		manifests[i].existing_rows = -1;
+		manifests[i].deleted_rows = -1;
 		manifests[i].live_files = -1;
 		manifests[i].live_rows = -1;
 	}
