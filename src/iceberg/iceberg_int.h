@@ -212,6 +212,110 @@ extern LakeCommit *iceberg_commit_create(LakeArena *arena,
 extern CommitAttempt iceberg_commit_build(LakeCommit *commit,
 										  const LakeTable *head);
 
+/* a manifest of a commit's own */
+typedef struct OwnManifest OwnManifest;
+struct OwnManifest
+{
+	OwnManifest *next;			/* of all that the commit made */
+	LakeArena  *arena;			/* of the manifest */
+	const NewManifest *manifest;	/* NULL: not written, or given up */
+	int			attempt;		/* that listed it last */
+	int			file_count;		/* new files in it */
+	const WrittenFile *const *files;
+};
+
+/* a manifest of the snapshot that an attempt makes */
+typedef struct CommitManifest
+{
+	const ManifestFile *source; /* of the head's list; NULL: new files alone */
+	OwnManifest *own;			/* NULL: source is carried over as it is */
+	int			replaced;		/* manifests of the head that own replaces */
+} CommitManifest;
+
+typedef struct SnapshotSummary SnapshotSummary;
+typedef struct Removal Removal;
+typedef struct ManifestMerge ManifestMerge;
+typedef struct ManifestReader ManifestReader;
+
+struct LakeCommit
+{
+	LakeArena  *arena;
+	const CommitOptions *options;
+	const char *table_uuid;		/* NULL: not known */
+	int64_t		snapshot_id;
+	int			manifest_count; /* names that were given */
+	OwnManifest *manifests;
+	OwnManifest **added[2];		/* of new data files, of new deletes */
+	int			added_count[2];
+	Removal    *removal;		/* NULL: without changes */
+	ManifestMerge *merge;
+
+	/* ---- of the attempt ---- */
+	int			attempt;		/* 1.. */
+	LakeArena  *scratch;
+	const LakeTable *head;
+	int			format_version;
+	LakeCodec	codec;			/* of manifests and their list */
+	int32_t		level;
+	SnapshotSummary *summary;
+	const char *manifest_list;	/* NULL: not written */
+	const char *metadata;
+};
+
+/* of the manifest as it will be listed */
+static inline const ManifestFile *
+commit_manifest_file(const CommitManifest *manifest)
+{
+	return manifest->own != NULL ? &manifest->own->manifest->file :
+		manifest->source;
+}
+
+extern OwnManifest *own_manifest_create(LakeCommit *commit);
+extern ManifestWriter *own_manifest_begin(LakeCommit *commit,
+										  OwnManifest *own,
+										  const LakePartitionSpec *spec,
+										  bool has_deletes);
+extern void own_manifest_finish(OwnManifest *own, ManifestWriter *writer);
+
+/* ---- manifest_filter.c: what a commit removes from its head's manifests ---- */
+
+extern Removal *removal_create(LakeArena *arena, const ChangeSet *changes);
+
+/*
+ * Appends the head's manifests of one content to rows, of CommitManifest:
+ * rewritten where a live file goes, left out where no file is live.  Data comes
+ * before deletes.
+ */
+extern void removal_apply(LakeCommit *commit, const ManifestFile *manifests,
+						  size_t count, bool has_deletes, LakeBuffer *rows);
+
+/* a file that should have been removed and was not live, or another conflict */
+extern const char *removal_conflict(LakeCommit *commit);
+
+/*
+ * Writes the live entries of a manifest of the head: existing ones, and those
+ * that go as deleted, which summary (may be NULL) counts.
+ */
+extern void removal_copy(LakeCommit *commit, const ManifestFile *source,
+						 ManifestWriter *writer, SnapshotSummary *summary);
+
+/* the spec of a manifest of the head */
+extern const LakePartitionSpec *commit_source_spec(LakeCommit *commit,
+												   const ManifestFile *source);
+
+/* appends what tells a manifest, and what its entries inherit, from others */
+extern void commit_source_key(const ManifestFile *source, LakeBuffer *key);
+
+/* ---- manifest_merge.c ---- */
+
+extern ManifestMerge *manifest_merge_create(LakeArena *arena);
+
+/*
+ * Replaces groups of small manifests among rows, which are of one content, by
+ * one manifest each (reference, 2.9).
+ */
+extern void manifest_merge_apply(LakeCommit *commit, LakeBuffer *rows);
+
 /* ---- conflict.c ---- */
 
 /*
@@ -224,6 +328,45 @@ extern const char *conflict_find(LakeArena *arena, LakeStore *store,
 								 const LakeTable *head,
 								 const ChangeSet *changes);
 
+/* what the checks for conflicts share */
+typedef struct ConflictCheck
+{
+	LakeArena  *arena;			/* of the sentence */
+	LakeArena  *scratch;
+	LakeStore  *store;
+	const LakeTable *head;
+	const ChangeSet *changes;
+	/* added between base and head, from old to new */
+	int			snapshot_count;
+	const LakeSnapshot **snapshots;
+	/* of the reads' filters */
+	LakeBuffer	columns;		/* of BoundsColumn */
+} ConflictCheck;
+
+/* does a check concern this statement? */
+typedef bool (*ReadTest) (const ChangeRead *read);
+
+/*
+ * The first of those reads whose filter the reader's current entry may match;
+ * NULL if there is none.
+ */
+extern const ChangeRead *conflict_match(const ConflictCheck *check,
+										ReadTest test, LakeArena *arena,
+										ManifestReader *reader);
+
+/* "that match (a = 3), as this transaction's DELETE looked for" */
+extern const char *conflict_filter_text(const ConflictCheck *check,
+										const ChangeRead *read);
+
+/* the snapshot among those in between; NULL: another one */
+extern const LakeSnapshot *conflict_snapshot(const ConflictCheck *check,
+											 int64_t id);
+
+/* ---- conflict_deletes.c ---- */
+
+/* new deletes, of rows that the changes concern; as conflict_find */
+extern const char *conflict_find_deletes(const ConflictCheck *check);
+
 /* ---- partition_path.c ---- */
 
 /* "a=1/b=x+y", by the names and values of a spec's fields; in arena */
@@ -232,8 +375,6 @@ extern const char *iceberg_partition_path(LakeArena *arena,
 										  const LakeValue *partition);
 
 /* ---- summary.c: what a snapshot's summary says of its changes ---- */
-
-typedef struct SnapshotSummary SnapshotSummary;
 
 extern SnapshotSummary *summary_create(LakeArena *arena);
 extern void summary_add_file(SnapshotSummary *summary,
@@ -286,6 +427,12 @@ extern void properties_parse(LakeArena *arena, LakeBytes text,
 /* LakeFormat.resolve */
 extern LakeVersion iceberg_resolve(LakeArena *arena, const LakeTable *table,
 								   const LakeSelector *selector);
+
+/* ---- table_history.c ---- */
+
+/* a snapshot with its summary out of its JSON, in arena */
+extern const IcebergSnapshotInfo *snapshot_info_read(LakeArena *arena,
+													 LakeBytes text);
 
 /* ---- snapshot.c ---- */
 
@@ -487,8 +634,6 @@ typedef struct BoundsColumn
 	const LakeType *type;
 } BoundsColumn;
 
-typedef struct ManifestReader ManifestReader;
-
 /*
  * Opens a manifest for reading in arena.  A spec that the table metadata lacks
  * is taken from the manifest's header and lives in spec_arena.
@@ -589,6 +734,23 @@ extern const ManifestContents *manifest_contents_get(LakeArena *holder,
 extern const PackedBounds *manifest_contents_bounds(
 													const ManifestContents *contents,
 													const BoundsColumn *column);
+
+/* ---- scan_plan.c: predicates on files ---- */
+
+/* appends the columns of the predicate's leaves, of BoundsColumn, each once */
+extern void plan_collect_columns(LakeBuffer *columns,
+								 const Predicate *predicate);
+
+/* what a tuple's bounds are told from */
+typedef struct TupleLookup
+{
+	const LakePartitionSpec *spec;
+	const LakeValue *values;
+} TupleLookup;
+
+/* a BoundsLookup for a projected predicate; arg is a TupleLookup */
+extern bool plan_tuple_bounds(void *arg, int32_t field_id,
+							  const LakeType *type, LakeBounds *bounds);
 
 /* ---- column_bounds.c ---- */
 

@@ -40,15 +40,15 @@ typedef struct Planner
 
 /* ---- the predicate ---- */
 
-static void
-collect_columns(LakeBuffer *columns, const Predicate *predicate)
+void
+plan_collect_columns(LakeBuffer *columns, const Predicate *predicate)
 {
 	const BoundsColumn *known = (const void *) columns->data;
 	size_t		count = columns->len / sizeof *known;
 	BoundsColumn column = {predicate->field_id, predicate->type};
 
 	for (int i = 0; i < predicate->child_count; i++)
-		collect_columns(columns, predicate->children[i]);
+		plan_collect_columns(columns, predicate->children[i]);
 	if (predicate->child_count > 0 || predicate->type == NULL)
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -193,23 +193,16 @@ planned_tuple(Planner *planner, const ManifestTuple *tuple)
 	return copies[tuple->index];
 }
 
-/* what a tuple's bounds are told from */
-typedef struct TupleLookup
-{
-	const LakePartitionSpec *spec;
-	const ManifestTuple *tuple;
-} TupleLookup;
-
-static bool
-tuple_bounds(void *arg, int32_t field_id, const LakeType *type,
-			 LakeBounds *bounds)
+bool
+plan_tuple_bounds(void *arg, int32_t field_id, const LakeType *type,
+				  LakeBounds *bounds)
 {
 	const TupleLookup *lookup = arg;
 	int			i = find_field(lookup->spec, field_id, type);
 
 	if (i < 0)
 		return false;
-	bounds_set_value(bounds, type, &lookup->tuple->values[i]);
+	bounds_set_value(bounds, type, &lookup->values[i]);
 	return true;
 }
 
@@ -219,7 +212,7 @@ find_partition(Planner *planner, const LakePartitionSpec *spec,
 			   const ManifestTuple *tuple)
 {
 	Partition  *partition = bytes_map_find(&planner->partitions, tuple->key);
-	TupleLookup lookup = {spec, tuple};
+	TupleLookup lookup = {spec, tuple->values};
 	const Predicate *projected;
 
 	if (partition != NULL)
@@ -234,7 +227,7 @@ find_partition(Planner *planner, const LakePartitionSpec *spec,
 	delete_list_init(&partition->equality_deletes, planner->scratch);
 	projected = project(planner, spec);
 	partition->may_match = projected == NULL ||
-		predicate_may_match(projected, tuple_bounds, &lookup);
+		predicate_may_match(projected, plan_tuple_bounds, &lookup);
 	bytes_map_add(&planner->partitions, partition->key, partition);
 	return partition;
 }
@@ -508,7 +501,7 @@ iceberg_plan(LakeArena *arena, const LakeTable *table, LakeStore *store,
 		bytes_map_init(&planner.partitions, scratch);
 		planner.deletes = delete_index_create(arena, scratch);
 		if (predicate != NULL)
-			collect_columns(&planner.columns, predicate);
+			plan_collect_columns(&planner.columns, predicate);
 		manifests = manifest_list_read(scratch, store, snapshot, &count);
 		plan_manifests(&planner, manifests, count, false);
 		if (planner.tasks.len > 0)

@@ -175,6 +175,15 @@ read_snapshot(LakeArena *arena, LakeBytes text, bool with_summary,
 				   has_id ? "timestamp-ms" : "snapshot-id");
 }
 
+const IcebergSnapshotInfo *
+snapshot_info_read(LakeArena *arena, LakeBytes text)
+{
+	IcebergSnapshotInfo *info = lake_alloc(arena, sizeof *info);
+
+	read_snapshot(arena, text, true, info);
+	return info;
+}
+
 IcebergSnapshotWalk *
 iceberg_walk_snapshots(LakeArena *arena, const LakeTable *table)
 {
@@ -190,15 +199,12 @@ iceberg_walk_snapshots(LakeArena *arena, const LakeTable *table)
 const IcebergSnapshotInfo *
 iceberg_next_snapshot(IcebergSnapshotWalk *walk, LakeArena *arena)
 {
-	IcebergSnapshotInfo *info;
 	LakeBytes	text;
 
 	lake_check_interrupts();
 	if (walk->is_empty || !json_scan_next(&walk->scan, &text))
 		return NULL;
-	info = lake_alloc(arena, sizeof *info);
-	read_snapshot(arena, text, true, info);
-	return info;
+	return snapshot_info_read(arena, text);
 }
 
 /* ---- the index ---- */
