@@ -186,10 +186,16 @@ typedef struct CommitOptions
 {
 	LakeStore  *store;			/* with a put set */
 	const ChangeSet *changes;	/* NULL: properties alone */
-	/* for the summary: key, value, key, value, ... */
+
+	/*
+	 * The uuid of the table that the changes are of: a head with another one is
+	 * a conflict.  NULL: what the first head has.
+	 */
+	const char *table_uuid;
+	/* pairs for the summary: key, value, key, value, ... */
 	int			summary_count;
 	const char *const *summary;
-	/* property changes: key, value (NULL: unset), ... */
+	/* pairs of properties to change: key, value (NULL: unset), ... */
 	int			property_count;
 	const char *const *properties;
 	const char *file_prefix;	/* of manifests' names; unique */

@@ -441,10 +441,7 @@ static const char fixture_metadata[] =
 "\"last-partition-id\":1002,\"default-sort-order-id\":0,\"sort-orders\":[],"
 "\"current-snapshot-id\":77,\"next-row-id\":0,\"snapshots\":[{"
 "\"snapshot-id\":77,\"sequence-number\":9,\"timestamp-ms\":1,"
-"\"manifest-list\":\"/lake/t/metadata/list.avro\"},{"
-"\"snapshot-id\":76,\"sequence-number\":8,"
-"\"timestamp-ms\":-9223372036854775808,"
-"\"manifest-list\":\"/lake/t/metadata/old.avro\"}]}";
+"\"manifest-list\":\"/lake/t/metadata/list.avro\"}]}";
 
 /* the table with the manifests in it, opened */
 static inline const LakeTable *
