@@ -75,8 +75,9 @@ extern void vector_append_copy(VectorBuilder *builder,
 
 /*
  * Rows from first on as vectors, one a column: at most BATCH_MAX_ROWS and as
- * many as lie in one piece; 0 at the end.  The vectors are valid until the store
- * changes next; first need not be where a piece begins.
+ * many as lie in one piece; 0 at the end.  The vectors of pieces (first is a
+ * multiple of BATCH_MAX_ROWS) are valid as long as their rows are in the store,
+ * whatever is added meanwhile; others until the next call.
  */
 extern uint32_t row_store_batch(RowStore *store, uint64_t first,
 								const LakeVector *const **columns);

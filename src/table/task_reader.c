@@ -50,6 +50,13 @@ struct TaskReader
 	uint64_t	pages_before;	/* skipped in former tasks */
 	TaskDeletes deletes;
 	ReaderKeys *keys;			/* deletes.key_count */
+	const LakeBitmap *more_deletes; /* task_reader_delete's; NULL: none */
+	const LakeBitmap *wanted;	/* task_reader_select's; NULL: all rows */
+	/* rows in memory, instead of a file; NULL: it is one */
+	RowStore   *rows;
+	uint64_t	rows_from;
+	uint64_t	rows_next;		/* where the next piece begins */
+	uint64_t	rows_to;
 
 	/* of the current row group */
 	int			next_row_group;
@@ -68,6 +75,7 @@ struct TaskReader
 	uint32_t	identity[BATCH_MAX_ROWS];
 	uint32_t	selection[BATCH_MAX_ROWS];
 	uint8_t		mask[BATCH_MAX_ROWS];	/* 1 = deleted */
+	uint8_t		no_values[BATCH_MAX_ROWS];	/* NULLs of memory_column() */
 };
 
 static const LakeVector *load_for_predicate(void *arg, int32_t field_id);
@@ -260,6 +268,10 @@ end_task(TaskReader *reader)
 	reader->task = NULL;
 	reader->schema = NULL;
 	reader->columns = NULL;
+	reader->more_deletes = NULL;
+	reader->wanted = NULL;
+	reader->rows = NULL;
+	memset(&reader->deletes, 0, sizeof reader->deletes);
 	lake_arena_reset(reader->task_arena);
 }
 
@@ -313,6 +325,114 @@ task_reader_begin_range(TaskReader *reader, const ScanTask *task,
 							   reader->columns);
 	begin_row_groups(reader, from, to);
 	lake_frame_pop(&frame);
+}
+
+void
+task_reader_delete(TaskReader *reader, const LakeBitmap *positions)
+{
+	reader->more_deletes = positions;
+}
+
+void
+task_reader_select(TaskReader *reader, const LakeBitmap *positions)
+{
+	reader->wanted = positions;
+}
+
+/* ---- rows in memory ---- */
+
+/* what names them in messages */
+static const ScanTask memory_task = {
+	.path = "rows of this transaction",
+	.record_count = -1,
+	.first_row_id = -1
+};
+
+void
+task_reader_begin_rows(TaskReader *reader, RowStore *rows, uint64_t from,
+					   uint64_t to)
+{
+	end_task(reader);
+	reader->task = &memory_task;
+	reader->rows = rows;
+	reader->rows_from = from;
+	reader->rows_next = from - from % BATCH_MAX_ROWS;
+	reader->rows_to = to;
+	reader->group_first = 0;
+	reader->columns = lake_alloc_array(reader->task_arena,
+									   (size_t) reader->fixed_count,
+									   sizeof(ReaderColumn));
+	reader->column_count = reader->fixed_count;
+	for (int i = 0; i < reader->fixed_count; i++)
+		reader->columns[i].field = reader->fixed[i];
+}
+
+/* a column that rows in memory do not have: positions, or nothing */
+static const LakeVector *
+memory_column(TaskReader *reader, ReaderColumn *column)
+{
+	uint32_t	count = reader->batch_rows;
+	LakeVector *vector = &column->synthesised;
+	bool		is_position = column->field->id == LAKE_FIELD_POS;
+
+	if (column->numbers == NULL)
+		column->numbers = lake_alloc_array(reader->task_arena,
+										   BATCH_MAX_ROWS * 2,
+										   sizeof(int64_t));
+	memset(vector, 0, sizeof *vector);
+	vector->count = count;
+	vector->layout = is_position ? VECTOR_I64 : VECTOR_BYTES;
+	vector->values = column->numbers;
+	if (!is_position)
+	{
+		memset(reader->no_values, 1, count);
+		vector->nulls = reader->no_values;
+	}
+	for (uint32_t i = 0; is_position && i < count; i++)
+		column->numbers[i] = reader->batch_start + i;
+	return vector;
+}
+
+static void
+load_memory(TaskReader *reader, const LakeVector *const *columns)
+{
+	const LakeSchema *schema = row_store_schema(reader->rows);
+
+	for (int i = 0; i < reader->column_count; i++)
+	{
+		ReaderColumn *column = &reader->columns[i];
+
+		column->vector = NULL;
+		for (int j = 0; j < schema->field_count; j++)
+		{
+			if (schema->fields[j].id == column->field->id)
+				column->vector = columns[j];
+		}
+		if (column->vector == NULL)
+			column->vector = memory_column(reader, column);
+	}
+}
+
+/* the rows of the next piece that are asked for; 0 at the end */
+static bool
+next_memory(TaskReader *reader)
+{
+	const LakeVector *const *columns;
+	uint64_t	end;
+
+	if (reader->rows_next >= reader->rows_to)
+		return false;
+	reader->batch_start = (int64_t) reader->rows_next;
+	reader->batch_rows = row_store_batch(reader->rows, reader->rows_next,
+										 &columns);
+	if (reader->batch_rows == 0)
+		return false;
+	end = reader->rows_next + reader->batch_rows;
+	if (end > reader->rows_to)
+		reader->batch_rows = (uint32_t) (reader->rows_to - reader->rows_next);
+	reader->rows_next = end;
+	load_memory(reader, columns);
+	return true;
 }
 
 /* ---- row groups ---- */
@@ -446,6 +566,28 @@ mark_keys(TaskReader *reader, ReaderKeys *keys)
 				   reader->mask);
 }
 
+/* marks what a caller asks for besides the task's own deletes */
+static void
+mark_callers(TaskReader *reader)
+{
+	uint32_t	count = reader->batch_rows;
+	uint64_t	first = (uint64_t) (reader->group_first +
+									reader->batch_start);
+
+	if (reader->wanted != NULL)
+	{
+		uint32_t	found = bitmap_mark(reader->wanted, first, count,
+										reader->mask);
+
+		for (uint32_t i = 0; i < count; i++)
+			reader->mask[i] = found == 0 || reader->mask[i] == 0;
+	}
+	if (reader->more_deletes != NULL)
+		bitmap_mark(reader->more_deletes, first, count, reader->mask);
+	if (reader->rows != NULL && first < reader->rows_from)
+		memset(reader->mask, 1, (size_t) (reader->rows_from - first));
+}
+
 /* fills the selection with the rows that no delete removes */
 static uint32_t
 apply_deletes(TaskReader *reader)
@@ -455,6 +597,7 @@ apply_deletes(TaskReader *reader)
 	uint32_t	left = 0;
 
 	memset(reader->mask, 0, count);
+	mark_callers(reader);
 	if (reader->deletes.positions != NULL)
 		marked = bitmap_mark(reader->deletes.positions, (uint64_t)
 							 (reader->group_first + reader->batch_start),
@@ -476,7 +619,10 @@ select_rows(TaskReader *reader, const uint32_t **selection)
 {
 	uint32_t	count = reader->batch_rows;
 	bool		has_deletes = reader->deletes.positions != NULL ||
-		reader->deletes.key_count > 0;
+		reader->deletes.key_count > 0 || reader->more_deletes != NULL ||
+		reader->wanted != NULL ||
+		(reader->rows != NULL &&
+	 (uint64_t) reader->batch_start < reader->rows_from);
 
 	*selection = reader->identity;
 	if (has_deletes)
@@ -518,9 +664,15 @@ next_batch(TaskReader *reader, LakeBatch *batch)
 	do
 	{
 		lake_check_interrupts();
-		if (!next_rows(reader))
+		if (reader->rows != NULL)
+		{
+			if (!next_memory(reader))
+				return false;
+		}
+		else if (!next_rows(reader))
 			return false;
-		begin_batch(reader);
+		else
+			begin_batch(reader);
 		batch->selected_count = select_rows(reader, &batch->selection);
 	} while (batch->selected_count == 0);
 	batch->row_count = reader->batch_rows;
