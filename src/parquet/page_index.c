@@ -208,7 +208,7 @@ static bool
 writer_counts_rows(const ParquetFile *file, const ParquetNode *leaf)
 {
 	static const char *const known[] = {
-		"parquet-mr ", "parquet-cpp-arrow ", "parquet-rs "
+		"parquet-mr ", "parquet-cpp-arrow ", "parquet-rs ", "lakefdw "
 	};
 
 	if (leaf->repeated == 0)

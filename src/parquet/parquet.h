@@ -285,8 +285,17 @@ extern const ParquetReaderCounters *parquet_reader_counters(
 
 /* ---- parquet_writer.c ---- */
 
+/*
+ * Memory that no writer needs between calls: the states of codecs, and some
+ * pages' worth of buffers.  Any number of writers share it.
+ */
+typedef struct ParquetWorkspace ParquetWorkspace;
+
+extern ParquetWorkspace *parquet_workspace_create(LakeArena *arena);
+
 typedef struct ParquetWriterOptions
 {
+	ParquetWorkspace *workspace;	/* NULL: the writer has its own */
 	LakeCodec	codec;
 	int32_t		level;
 	uint64_t	row_group_bytes;	/* encoded and compressed, about */
@@ -350,7 +359,9 @@ extern ParquetWriter *parquet_writer_create(LakeArena *arena,
  * Adds the selected rows (selection NULL: rows 0 .. count - 1): one vector a
  * top-level field, as parquet_reader_read gives it (layout as ParquetField.layout
  * describes; decimals over bytes are I64 or I128).  Throws INTERNAL for a NULL in
- * a required field, OUT_OF_RANGE for a decimal beyond its precision.
+ * a required field, LIMIT for a value that makes a page larger than
+ * PARQUET_MAX_PAGE_BYTES, and at the end of a page, at the latest in finish,
+ * OUT_OF_RANGE for a decimal beyond its precision.
  */
 extern void parquet_writer_write(ParquetWriter *writer,
 								 const LakeVector *const *columns,

@@ -204,6 +204,9 @@ extern bool parquet_file_bytes(const ParquetFile *file, LakeArena *arena,
 
 /* ---- bounds ---- */
 
+/* does the format define an order of the type's values? */
+extern bool bounds_have_order(const ParquetField *field);
+
 /*
  * May bounds in the form of min_value and max_value be believed?  They need a
  * declared order that the type has.
@@ -292,6 +295,10 @@ extern void parquet_element_read(LakeArena *arena, ByteCursor *cursor,
 
 /* CORRUPT if the annotation of a primitive does not fit its type */
 extern void parquet_element_check(const SchemaElement *element);
+
+/* see ParquetField.layout */
+extern VectorLayout parquet_layout(ParquetPhysical physical, int logical,
+								   int32_t precision);
 
 /*
  * Reads the footer's list of schema elements and fills the schema's fields of

@@ -76,20 +76,20 @@ place_below(const ParquetNode *node, const Place *place)
 	return below;
 }
 
-static VectorLayout
-layout_of(const SchemaElement *element)
+VectorLayout
+parquet_layout(ParquetPhysical physical, int logical, int32_t precision)
 {
 	static const VectorLayout layouts[] = {
 		VECTOR_BOOL, VECTOR_I32, VECTOR_I64, VECTOR_BYTES, VECTOR_F32,
 		VECTOR_F64, VECTOR_BYTES, VECTOR_BYTES
 	};
 
-	if (element->logical == PARQUET_LOGICAL_FLOAT16)
+	if (logical == PARQUET_LOGICAL_FLOAT16)
 		return VECTOR_F32;
-	if (element->logical == PARQUET_LOGICAL_DECIMAL &&
-		layouts[element->physical] == VECTOR_BYTES)
-		return element->precision <= 18 ? VECTOR_I64 : VECTOR_I128;
-	return layouts[element->physical];
+	if (logical == PARQUET_LOGICAL_DECIMAL &&
+		layouts[physical] == VECTOR_BYTES)
+		return precision <= 18 ? VECTOR_I64 : VECTOR_I128;
+	return layouts[physical];
 }
 
 static void
@@ -114,7 +114,8 @@ build_primitive(SchemaBuilder *builder, ParquetNode *node,
 	field->utc = element->utc;
 	field->bits = element->bits;
 	field->is_signed = element->is_signed;
-	field->layout = layout_of(element);
+	field->layout = parquet_layout(field->physical, element->logical,
+								   element->precision);
 	field->leaf = file->leaf_count;
 	file->leaves[file->leaf_count++] = node;
 }

@@ -212,9 +212,15 @@ bounds_are_inverted(const ParquetField *field, const void *a, const void *b)
 }
 
 bool
+bounds_have_order(const ParquetField *field)
+{
+	return order_of(field) != ORDER_NONE;
+}
+
+bool
 bounds_are_ordered(const ParquetFile *file, const ParquetField *field)
 {
-	return order_of(field) != ORDER_NONE && file->ordered != NULL &&
+	return bounds_have_order(field) && file->ordered != NULL &&
 		file->ordered[field->leaf];
 }
 
