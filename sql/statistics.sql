@@ -162,6 +162,17 @@ FROM pg_stats WHERE schemaname = 'stats' AND tablename = 'history' AND attname =
 SELECT near(1.4, 'SELECT FROM history WHERE town = ''here''') AS local_part,
   near(1.4, 'SELECT FROM history WHERE id >= 30000') AS both_parts;
 
+-- a part that one row of the sample is for, most of whose rows are deleted
+SET default_statistics_target = 1;
+CREATE TABLE tree (id bigint) PARTITION BY RANGE (id);
+CREATE TABLE large PARTITION OF tree FOR VALUES FROM (1000) TO (100000) WITH (fillfactor = 10);
+INSERT INTO large SELECT generate_series(1000, 12000);
+CREATE FOREIGN TABLE small PARTITION OF tree FOR VALUES FROM (0) TO (1000)
+  SERVER lake OPTIONS (namespace 'cases', "table" 'deletion_vectors');
+DO $$ BEGIN FOR i IN 1..100 LOOP ANALYZE tree; END LOOP; END $$;
+SELECT reltuples BETWEEN 10000 AND 12000 AS near FROM pg_class WHERE oid = 'tree'::regclass;
+RESET default_statistics_target;
+
 DROP OWNED BY stats_reader;
 DROP ROLE stats_reader;
 DROP SCHEMA stats CASCADE;

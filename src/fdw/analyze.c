@@ -267,9 +267,13 @@ keep_rows(Sample *sample, uint32 count)
 			values[column->attribute] = column->values[row];
 			nulls[column->attribute] = column->nulls[row];
 		}
-		while (sample->count == sample->capacity ||
-			   (sample->bytes > SAMPLE_BYTES_MAX && sample->count > 1))
+		while (sample->count > 1 &&
+			   (sample->count == sample->capacity ||
+				sample->bytes > SAMPLE_BYTES_MAX))
 			thin_out(sample);
+		/* the one row that a small part of a tree may have */
+		if (sample->count == sample->capacity)
+			break;
 		MemoryContextSwitchTo(sample->tuple_context);
 		tuple = heap_form_tuple(desc, values, nulls);
 		MemoryContextSwitchTo(old_context);
