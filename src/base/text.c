@@ -92,6 +92,34 @@ text_prefix(LakeBytes text, size_t code_points)
 	return pos;
 }
 
+uint32_t
+text_code_point(const uint8_t *sequence, size_t len)
+{
+	uint32_t	code = len == 1 ? sequence[0] : sequence[0] & (0x7fu >> len);
+
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | (sequence[i] & 0x3f);
+	return code;
+}
+
+size_t
+text_encode(uint32_t code_point, uint8_t *out)
+{
+	size_t		len = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 :
+		code_point < 0x10000 ? 3 : 4;
+
+	if (len == 1)
+	{
+		out[0] = (uint8_t) code_point;
+		return 1;
+	}
+	for (size_t i = len - 1; i > 0; i--, code_point >>= 6)
+		out[i] = (uint8_t) (0x80 | (code_point & 0x3f));
+	/* as many ones as there are bytes, and a zero */
+	out[0] = (uint8_t) (0xf00u >> len | code_point);
+	return len;
+}
+
 /* the value of a hex digit, -1 if it is none */
 static int
 hex_digit(char c)

@@ -12,6 +12,12 @@ extern bool text_is_valid(LakeBytes text);
 /* length in bytes of the first n code points (or of all, if fewer) */
 extern size_t text_prefix(LakeBytes text, size_t code_points);
 
+/* the code point of a well-formed sequence, of 1 to 4 bytes */
+extern uint32_t text_code_point(const uint8_t *sequence, size_t len);
+
+/* its UTF-8 in out, which has room for 4 bytes; returns the length */
+extern size_t text_encode(uint32_t code_point, uint8_t *out);
+
 /* %XX decoded into arena; malformed escapes and %00 are kept as they stand */
 extern char *text_percent_decode(LakeArena *arena, const char *text);
 
