@@ -147,13 +147,6 @@ manifest_may_match(Planner *planner, const ManifestFile *manifest)
 
 /* ---- partitions ---- */
 
-static bool
-has_bytes(const LakeType *type)
-{
-	return type->kind == LAKE_STRING || type->kind == LAKE_BINARY ||
-		type->kind == LAKE_FIXED || type->kind == LAKE_UUID;
-}
-
 /* a tuple of contents that the plan does not hold; values in the plan's arena */
 static const ManifestTuple *
 copy_tuple(Planner *planner, const ManifestTuple *tuple)
@@ -171,7 +164,8 @@ copy_tuple(Planner *planner, const ManifestTuple *tuple)
 	for (int i = 0; i < spec->field_count; i++)
 	{
 		values[i] = tuple->values[i];
-		if (!values[i].is_null && has_bytes(spec->fields[i].result_type))
+		if (!values[i].is_null &&
+			lake_type_has_bytes(spec->fields[i].result_type))
 			values[i].bytes.data = (const uint8_t *)
 				lake_strndup(planner->arena,
 							 (const char *) values[i].bytes.data,

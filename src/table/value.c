@@ -64,6 +64,12 @@ value_form(const LakeType *type)
 	return kinds[type->kind].form;
 }
 
+bool
+lake_type_has_bytes(const LakeType *type)
+{
+	return value_form(type) == VALUE_BYTES;
+}
+
 /* NaN equal to itself and above all others, -0.0 = 0.0 */
 static int
 compare_doubles(double a, double b)
@@ -197,41 +203,13 @@ lake_value_to_bound(LakeArena *arena, const LakeType *type,
 			size = decimal_to_bytes(value->decimal, out);
 			return (LakeBytes) {out, size};
 		case VALUE_BYTES:
-			return value->bytes;
+			/* a bound without data would be none */
+			return value->bytes.len > 0 ? value->bytes : (LakeBytes) {out, 0};
 		case VALUE_NONE:
 			break;
 	}
 	lake_throw(LAKE_ERROR_INTERNAL, "values of type kind %d have no bounds",
 			   (int) type->kind);
-}
-
-/* UTF-8 of a code point; returns its length */
-static size_t
-encode_code_point(uint32_t code, uint8_t *out)
-{
-	size_t		len = code < 0x80 ? 1 : code < 0x800 ? 2 :
-		code < 0x10000 ? 3 : 4;
-
-	if (len == 1)
-	{
-		out[0] = (uint8_t) code;
-		return 1;
-	}
-	for (size_t i = len - 1; i > 0; i--, code >>= 6)
-		out[i] = (uint8_t) (0x80 | (code & 0x3f));
-	out[0] = (uint8_t) (0xf00u >> len | code);
-	return len;
-}
-
-/* the well-formed sequence at bytes */
-static uint32_t
-decode_code_point(const uint8_t *bytes, size_t len)
-{
-	uint32_t	code = len == 1 ? bytes[0] : bytes[0] & (0x7fu >> len);
-
-	for (size_t i = 1; i < len; i++)
-		code = code << 6 | (bytes[i] & 0x3f);
-	return code;
 }
 
 /*
@@ -241,8 +219,7 @@ decode_code_point(const uint8_t *bytes, size_t len)
 static bool
 increment_text(LakeArena *arena, LakeBytes prefix, LakeBytes *result)
 {
-	/* the next code point may be a byte longer */
-	uint8_t    *out = lake_alloc_raw(arena, prefix.len + 1);
+	uint8_t    *out = lake_alloc_raw(arena, prefix.len + MAX_CODE_POINT_SIZE);
 	size_t		end = prefix.len;
 
 	while (end > 0)
@@ -254,14 +231,14 @@ increment_text(LakeArena *arena, LakeBytes prefix, LakeBytes *result)
 			start--;
 		if (end - start > MAX_CODE_POINT_SIZE)
 			return false;		/* this is no UTF-8 */
-		code = decode_code_point(prefix.data + start, end - start) + 1;
+		code = text_code_point(prefix.data + start, end - start) + 1;
 		if (code == FIRST_SURROGATE)
 			code = LAST_SURROGATE + 1;
 		if (code <= MAX_CODE_POINT)
 		{
 			memcpy(out, prefix.data, start);
 			result->data = out;
-			result->len = start + encode_code_point(code, out + start);
+			result->len = start + text_encode(code, out + start);
 			return true;
 		}
 		end = start;

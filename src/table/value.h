@@ -25,6 +25,9 @@ typedef struct LakeValue
 	};
 } LakeValue;
 
+/* are its values bytes? */
+extern bool lake_type_has_bytes(const LakeType *type);
+
 /*
  * The order of PostgreSQL and of all comparisons here: numbers by value with
  * NaN equal to itself and above all others and -0.0 = 0.0, bytes unsigned,
