@@ -57,6 +57,18 @@ iceberg_table(const LakeTable *table)
 extern LakeTable *iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 										const char *metadata_location);
 
+/* ---- partition_summary.c: of the tuples of a new manifest ---- */
+
+typedef struct PartitionSummary PartitionSummary;
+
+extern PartitionSummary *partition_summary_create(LakeArena *arena,
+												  const LakePartitionSpec *spec);
+extern void partition_summary_add(PartitionSummary *summary,
+								  const LakeValue *partition);
+
+/* one of each field, in the summary's arena */
+extern const FieldSummary *partition_summary_finish(PartitionSummary *summary);
+
 /* ---- manifest_writer.c ---- */
 
 /*
@@ -470,6 +482,10 @@ extern LakePartitionSpec *partition_specs_parse(LakeArena *arena,
 												const LakeTable *table,
 												int *count);
 
+/* appends the JSON array of a spec's fields */
+extern void partition_spec_to_json(LakeBuffer *out,
+								   const LakePartitionSpec *spec);
+
 /* ---- bytes_map.c ---- */
 
 typedef struct BytesMapEntry
@@ -564,6 +580,23 @@ extern bool avro_field_is_word(LakeBytes bytes, const char *word);
 /* a required location: CORRUPT when it is NULL, empty or has a NUL */
 extern LakeBytes avro_field_location(const AvroSlot *slot, const char *name);
 
+/* ---- manifest_schema.c: Avro schemas, written ---- */
+
+/*
+ * Appends a record's field, with a comma behind another one.  type is JSON.
+ * Names that Avro does not take are replaced as Java does.
+ */
+extern void avro_schema_field(LakeBuffer *schema, const char *name,
+							  int32_t id, const char *type,
+							  bool is_optional);
+
+/* the record type of a spec's tuples; throws UNSUPPORTED, naming the field */
+extern const char *avro_schema_partition(LakeArena *arena,
+										 const LakePartitionSpec *spec);
+
+/* bytes of a decimal in it */
+extern size_t avro_decimal_size(int precision);
+
 /* ---- partition_tuple.c; slot: NULL when the value is NULL ---- */
 
 /* appends bytes that are equal exactly for equal values of the field */
@@ -573,6 +606,11 @@ extern void partition_value_key(const PartitionField *field,
 /* bytes are copied to arena; CORRUPT when the slot is no such value */
 extern void partition_value_read(LakeArena *arena, const PartitionField *field,
 								 const AvroSlot *slot, LakeValue *value);
+
+/* as avro_schema_partition has the field */
+extern void partition_value_write(AvroWriter *avro,
+								  const PartitionField *field,
+								  const LakeValue *value);
 
 /* ---- manifest_spec.c: whose spec a manifest is of, and its tuples ---- */
 
@@ -599,6 +637,9 @@ extern void manifest_spec_project(ManifestSpec *spec, LakeArena *arena,
 /* a partition value of the record in slots; NULL when it is NULL or void */
 extern const AvroSlot *manifest_spec_slot(const ManifestSpec *spec,
 										  const AvroSlot *slots, int field);
+
+/* the spec's id by the header; 0 if it is silent */
+extern int32_t manifest_spec_header_id(const AvroReader *avro);
 
 /* does the header say "content": "deletes"? */
 extern bool manifest_spec_says_deletes(const AvroReader *avro);

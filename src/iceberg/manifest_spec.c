@@ -27,8 +27,8 @@ header_spec_fields(LakeArena *arena, const AvroReader *avro)
 	return json_parse(arena, text, "partition-spec");
 }
 
-static int32_t
-header_spec_id(const AvroReader *avro)
+int32_t
+manifest_spec_header_id(const AvroReader *avro)
 {
 	LakeBytes	text;
 	int64_t		id;
@@ -63,7 +63,7 @@ manifest_spec_find(ManifestSpec *spec, LakeArena *arena,
 
 	spec->header_fields = header_spec_fields(arena, avro);
 	if (id == -1)
-		id = header_spec_id(avro);
+		id = manifest_spec_header_id(avro);
 	spec->spec = iceberg_find_spec(table, id);
 	if (spec->spec != NULL)
 		return;

@@ -1,5 +1,5 @@
 /*
- * Partition specs from their JSON, bound to the table's schemas.
+ * Partition specs from their JSON, bound to the table's schemas, and back.
  *
  * Binding is lenient: a spec outlives the columns it was made of, and a
  * transform that we do not know still partitions (it only cannot prune).
@@ -140,4 +140,22 @@ iceberg_find_spec(const LakeTable *table, int32_t spec_id)
 			return &iceberg->specs[i];
 	}
 	return NULL;
+}
+
+void
+partition_spec_to_json(LakeBuffer *out, const LakePartitionSpec *spec)
+{
+	buffer_append_byte(out, '[');
+	for (int i = 0; i < spec->field_count; i++)
+	{
+		const PartitionField *field = &spec->fields[i];
+
+		buffer_append_text(out, i == 0 ? "{\"name\":" : ",{\"name\":");
+		json_append_string(out, field->name);
+		buffer_append_text(out, ",\"transform\":");
+		json_append_string(out, field->transform.text);
+		buffer_printf(out, ",\"source-id\":%d,\"field-id\":%d}",
+					  field->source_id, field->field_id);
+	}
+	buffer_append_byte(out, ']');
 }

@@ -1,6 +1,6 @@
 /*
- * Values of partition tuples: as they come out of Avro, as typed scalars, and
- * as bytes that tell partitions apart.
+ * Values of partition tuples: as they come out of Avro and go into it, as typed
+ * scalars, and as bytes that tell partitions apart.
  *
  * A tuple keeps the type that its column had when the manifest was written:
  * what was promoted since must still be the same value, and the same key.
@@ -172,4 +172,81 @@ partition_value_read(LakeArena *arena, const PartitionField *field,
 		lake_throw(LAKE_ERROR_CORRUPT,
 				   "value of partition field \"%s\" is no %s", field->name,
 				   lake_type_text(arena, type));
+}
+
+/* ---- writing ---- */
+
+/* sign-extended to the size of the type */
+static void
+write_decimal(AvroWriter *avro, const LakeType *type, LakeInt128 decimal)
+{
+	size_t		size = avro_decimal_size(type->precision);
+	uint8_t		bytes[16];
+
+	if (!decimal_fits(decimal, type->precision))
+		lake_throw(LAKE_ERROR_INTERNAL,
+				   "partition value has more than %d digits", type->precision);
+	for (size_t i = size; i-- > 0; decimal >>= 8)
+		bytes[i] = (uint8_t) decimal;
+	avro_write_fixed(avro, (LakeBytes) {bytes, size});
+}
+
+static void
+write_fixed(AvroWriter *avro, LakeBytes bytes, size_t size)
+{
+	if (bytes.len != size)
+		lake_throw(LAKE_ERROR_INTERNAL,
+				   "partition value has %zu bytes instead of %zu", bytes.len,
+				   size);
+	avro_write_fixed(avro, bytes);
+}
+
+void
+partition_value_write(AvroWriter *avro, const PartitionField *field,
+					  const LakeValue *value)
+{
+	const LakeType *type = field->result_type;
+
+	avro_write_branch(avro, value->is_null ? 0 : 1);
+	if (value->is_null)
+		return;
+	switch (type == NULL ? LAKE_UNKNOWN : type->kind)
+	{
+		case LAKE_BOOLEAN:
+			avro_write_bool(avro, value->i != 0);
+			return;
+		case LAKE_INT:
+		case LAKE_LONG:
+		case LAKE_DATE:
+		case LAKE_TIME:
+		case LAKE_TIMESTAMP:
+		case LAKE_TIMESTAMPTZ:
+		case LAKE_TIMESTAMP_NS:
+		case LAKE_TIMESTAMPTZ_NS:
+			avro_write_long(avro, value->i);
+			return;
+		case LAKE_FLOAT:
+			avro_write_float(avro, (float) value->d);
+			return;
+		case LAKE_DOUBLE:
+			avro_write_double(avro, value->d);
+			return;
+		case LAKE_DECIMAL:
+			write_decimal(avro, type, value->decimal);
+			return;
+		case LAKE_UUID:
+			write_fixed(avro, value->bytes, 16);
+			return;
+		case LAKE_FIXED:
+			write_fixed(avro, value->bytes, (size_t) type->length);
+			return;
+		case LAKE_STRING:
+		case LAKE_BINARY:
+			avro_write_bytes(avro, value->bytes);
+			return;
+		default:
+			lake_throw(LAKE_ERROR_INTERNAL,
+					   "partition field \"%s\" has a value of no type",
+					   field->name);
+	}
 }
