@@ -341,8 +341,8 @@ composite_rows(ColumnConverter *converter, const LakeVector *vector,
  * name in other letters if there is just one such and the attribute's has no
  * upper case.  -1: none.
  */
-static int
-find_field(const LakeType *type, const char *attribute)
+int
+struct_field_index(const LakeType *type, const char *attribute)
 {
 	const char *name = name_to_lake(attribute);
 	int			found = -1;
@@ -368,20 +368,18 @@ find_field(const LakeType *type, const char *attribute)
 	return found;
 }
 
-static pg_noinline void
-throw_no_field(const ColumnConverter *converter, Oid row_oid,
-			   const char *attribute)
+pg_noinline void
+struct_throw_no_field(const LakeType *type, const char *column_name,
+					  Oid row_oid, const char *attribute)
 {
 	LakeArena  *arena = lake_arena_of(CurrentMemoryContext);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" has no field \"%s\", which type %s declares",
-					converter->column_name, attribute,
-					format_type_be(row_oid)),
+					column_name, attribute, format_type_be(row_oid)),
 			 errdetail("Its lake type is %s.",
-					   name_from_lake(lake_type_text(arena,
-													 converter->type)))));
+					   name_from_lake(lake_type_text(arena, type)))));
 }
 
 static void
@@ -393,9 +391,10 @@ init_attribute(ColumnConverter *converter, MemoryContext context,
 	const char *name = NameStr(attribute->attname);
 
 	slot->attribute = attribute->attnum - 1;
-	slot->field = find_field(converter->type, name);
+	slot->field = struct_field_index(converter->type, name);
 	if (slot->field < 0)
-		throw_no_field(converter, row_oid, name);
+		struct_throw_no_field(converter->type, converter->column_name,
+							  row_oid, name);
 	slot->converter =
 		column_converter_create(context,
 								converter->type->fields[slot->field].type,

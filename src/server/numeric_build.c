@@ -32,6 +32,7 @@
 #define MAX_GROUPS			12
 
 #define POWER_1E16			UINT64CONST(10000000000000000)
+#define POWER_1E14			UINT64CONST(100000000000000)
 
 /* base-10000 digits, least significant first */
 typedef struct Groups
@@ -179,8 +180,8 @@ typedef struct NumericParts
 } NumericParts;
 
 /* false for NaN and the infinities */
-static bool
-numeric_parts(Numeric numeric, uint16 *header, NumericParts *parts)
+static inline bool
+numeric_parts(const void *numeric, uint16 *header, NumericParts *parts)
 {
 	const char *data = VARDATA_ANY(numeric);
 	const char *end = data + VARSIZE_ANY_EXHDR(numeric);
@@ -281,4 +282,47 @@ numeric_to_scaled(Numeric numeric, int scale, LakeInt128 *value)
 	if (parts.negative)
 		*value = -*value - has_rest;
 	return has_rest ? VALUE_BETWEEN : VALUE_EXACT;
+}
+
+/* what is left of a digit below the scaled unit must be nothing */
+static inline bool
+push_last_digit64(uint64 *value, int digit, int cut)
+{
+	*value = *value * (uint64) (10000 / cut) + (uint64) (digit / cut);
+	return digit % cut == 0;
+}
+
+bool
+numeric_to_scaled64(const struct varlena *numeric, int scale, int64 *value)
+{
+	NumericParts parts;
+	uint16		header;
+	uint64		magnitude = 0;
+	int			exponent;		/* of the current digit's last place */
+
+	if (unlikely(!numeric_parts(numeric, &header, &parts)))
+		return false;
+	exponent = 4 * parts.weight + scale;
+	for (int i = 0; i < parts.count; i++, exponent -= 4)
+	{
+		int16		digit;
+
+		memcpy(&digit, parts.digits + i, sizeof digit);
+		if (unlikely(magnitude >= POWER_1E14 || exponent <= -4))
+			return false;
+		if (exponent >= 0)
+			magnitude = magnitude * 10000 + (uint64) digit;
+		else if (!push_last_digit64(&magnitude, digit, power10[-exponent]))
+			return false;
+	}
+	/* places between the last digit and the scaled unit */
+	if (parts.count > 0)
+		for (exponent += 4; exponent > 0; exponent -= Min(exponent, 4))
+		{
+			if (magnitude >= POWER_1E14)
+				return false;
+			magnitude *= (uint64) power10[Min(exponent, 4)];
+		}
+	*value = parts.negative ? -(int64) magnitude : (int64) magnitude;
+	return true;
 }

@@ -65,6 +65,9 @@ extern bool typemap_is_readable(const LakeType *type, Oid type_oid,
 extern bool typemap_is_writable(const LakeType *type, Oid type_oid,
 								int32 typmod);
 
+/* the first field that cannot be written at all, whatever shows it, or NULL */
+extern const LakeField *typemap_find_unwritable(const LakeSchema *schema);
+
 /*
  * The lake type for a column of a table that is created; in arena.  Throws
  * 0A000, naming column and cure, for types without an exact counterpart
@@ -82,7 +85,8 @@ typedef struct RowWriter RowWriter;
 /*
  * For rows of the schema of which the relation's columns are given by slots and
  * the others get their write default or NULL.  columns: attribute numbers to
- * take from slots, NULL: all.  Throws 0A000, naming the column, when one cannot
+ * take from slots, NULL: all, of which those with reserved fields must be NULL.
+ * Throws 0A000, naming the column, when one cannot
  * be written; 23502 when a required field is in no column and has no default.
  */
 extern RowWriter *row_writer_create(MemoryContext context,

@@ -61,6 +61,13 @@ extern size_t numeric_build128(void *dst, LakeInt128 value, int scale);
 extern ValueFit numeric_to_scaled(Numeric numeric, int scale,
 								  LakeInt128 *value);
 
+/*
+ * The same for a numeric with any header that is exact and has at most 18
+ * digits then; false for every other one, and maybe for some of those.
+ */
+extern bool numeric_to_scaled64(const struct varlena *numeric, int scale,
+								int64 *value);
+
 /* ---- convert_json.c ---- */
 
 /* shows a nested type or a variant as jsonb; made once a column */
@@ -212,6 +219,13 @@ extern void converter_init_array(ColumnConverter *converter,
 /* for a struct, or an entry of a map, shown as the composite type */
 extern void converter_init_row(ColumnConverter *converter,
 							   MemoryContext context, Oid row_oid);
+
+/* the field of a struct that an attribute of that name shows; -1: none */
+extern int	struct_field_index(const LakeType *type, const char *attribute);
+extern void struct_throw_no_field(const LakeType *type,
+								  const char *column_name, Oid row_oid,
+								  const char *attribute)
+			pg_attribute_noreturn();
 
 /* ---- pin.c ---- */
 

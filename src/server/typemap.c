@@ -10,8 +10,10 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "base/decimal.h"
 #include "server/server_int.h"
@@ -231,4 +233,193 @@ typemap_is_readable(const LakeType *type, Oid type_oid, int32 typmod)
 			array_is_readable(type, element, typmod);
 	}
 	return scalar_is_readable(type, base);
+}
+
+/* ---- writing ---- */
+
+/* has it a part that no file is written with? */
+static bool
+is_unwritable(const LakeType *type)
+{
+	if (type->kind == LAKE_VARIANT || type->kind == LAKE_GEOMETRY ||
+		type->kind == LAKE_GEOGRAPHY)
+		return true;
+	for (int i = 0; i < type->field_count; i++)
+	{
+		if (is_unwritable(type->fields[i].type))
+			return true;
+	}
+	return false;
+}
+
+const LakeField *
+typemap_find_unwritable(const LakeSchema *schema)
+{
+	for (int i = 0; i < schema->field_count; i++)
+	{
+		if (is_unwritable(schema->fields[i].type))
+			return &schema->fields[i];
+	}
+	return NULL;
+}
+
+bool
+typemap_is_writable(const LakeType *type, Oid type_oid, int32 typmod)
+{
+	return typemap_is_readable(type, type_oid, typmod) &&
+		!is_unwritable(type);
+}
+
+/* for CREATE: what a type of the server is in a lake table */
+static const struct
+{
+	Oid			oid;
+	LakeTypeKind kind;
+}			lake_kinds[] = {
+	{BOOLOID, LAKE_BOOLEAN},
+	{INT2OID, LAKE_INT},
+	{INT4OID, LAKE_INT},
+	{INT8OID, LAKE_LONG},
+	{FLOAT4OID, LAKE_FLOAT},
+	{FLOAT8OID, LAKE_DOUBLE},
+	{NUMERICOID, LAKE_DECIMAL},
+	{DATEOID, LAKE_DATE},
+	{TIMEOID, LAKE_TIME},
+	{TIMESTAMPOID, LAKE_TIMESTAMP},
+	{TIMESTAMPTZOID, LAKE_TIMESTAMPTZ},
+	{TEXTOID, LAKE_STRING},
+	{VARCHAROID, LAKE_STRING},
+	{BPCHAROID, LAKE_STRING},
+	{UUIDOID, LAKE_UUID},
+	{BYTEAOID, LAKE_BINARY},
+};
+
+/* what to declare instead */
+static const struct
+{
+	Oid			oid;
+	const char *cure;
+}			cures[] = {
+	{INTERVALOID, "Store its seconds as double precision or numeric(p,s), or its text."},
+	{TIMETZOID, "Use time, with the zone in a column of its own."},
+	{MONEYOID, "Use numeric(19,2)."},
+	{JSONOID, "Use text, or a composite type."},
+	{JSONBOID, "Use text, or a composite type."},
+	{NAMEOID, "Use text."},
+	{CHAROID, "Use text or char(1)."},
+	{BITOID, "Use bytea or text."},
+	{VARBITOID, "Use bytea or text."},
+	{OIDOID, "Use bigint."},
+};
+
+static const char *
+find_cure(Oid type_oid)
+{
+	for (size_t i = 0; i < lengthof(cures); i++)
+	{
+		if (cures[i].oid == type_oid)
+			return cures[i].cure;
+	}
+	return "Use text, or a type that the lake knows.";
+}
+
+static pg_noinline void
+throw_no_lake_type(Oid type_oid, int32 typmod, const char *column_name,
+				   const char *cure)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("column \"%s\" has type %s, which no lake type equals",
+					column_name, format_type_with_typemod(type_oid, typmod)),
+			 errhint("%s", cure)));
+}
+
+static void
+set_decimal(LakeType *type, int32 typmod, const char *column_name)
+{
+	int			precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
+	int			scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+
+	if (typmod < 0)
+		throw_no_lake_type(NUMERICOID, -1, column_name,
+						   "Declare precision and scale: numeric(p,s), with p up to 38.");
+	if (precision > DECIMAL_MAX_PRECISION || scale < 0 || scale > precision)
+		throw_no_lake_type(NUMERICOID, typmod, column_name,
+						   "Precisions are up to 38, scales from 0 to the precision.");
+	type->precision = precision;
+	type->scale = scale;
+}
+
+static LakeType *make_lake_type(LakeArena *arena, Oid type_oid, int32 typmod,
+								const char *column_name);
+
+static void
+set_struct(LakeArena *arena, LakeType *type, Oid row_oid,
+		   const char *column_name)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc_copy(row_oid, -1);
+
+	type->fields = lake_alloc_array(arena, desc->natts + 1, sizeof(LakeField));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		const char *name = NameStr(attribute->attname);
+		LakeField  *field = &type->fields[type->field_count];
+
+		if (attribute->attisdropped)
+			continue;
+		field->name = lake_strdup(arena, name_to_lake(name));
+		field->type = make_lake_type(arena, attribute->atttypid,
+									 attribute->atttypmod,
+									 psprintf("%s.%s", column_name, name));
+		type->field_count++;
+	}
+	if (type->field_count == 0)
+		throw_no_lake_type(row_oid, -1, column_name,
+						   "Give it at least one attribute.");
+}
+
+static LakeType *
+make_lake_type(LakeArena *arena, Oid type_oid, int32 typmod,
+			   const char *column_name)
+{
+	LakeType   *type = lake_alloc(arena, sizeof *type);
+	Oid			base = getBaseTypeAndTypmod(type_oid, &typmod);
+	Oid			element = typemap_element_oid(base);
+
+	check_stack_depth();
+	if (element != InvalidOid)
+	{
+		type->kind = LAKE_LIST;
+		type->field_count = 1;
+		type->fields = lake_alloc(arena, sizeof(LakeField));
+		type->fields[0].name = "element";
+		type->fields[0].type = make_lake_type(arena, element, typmod,
+											  column_name);
+		return type;
+	}
+	if (get_typtype(base) == TYPTYPE_COMPOSITE)
+	{
+		type->kind = LAKE_STRUCT;
+		set_struct(arena, type, base, column_name);
+		return type;
+	}
+	for (size_t i = 0; i < lengthof(lake_kinds); i++)
+	{
+		if (lake_kinds[i].oid != base)
+			continue;
+		type->kind = lake_kinds[i].kind;
+		if (type->kind == LAKE_DECIMAL)
+			set_decimal(type, typmod, column_name);
+		return type;
+	}
+	throw_no_lake_type(type_oid, typmod, column_name, find_cure(base));
+	return NULL;
+}
+
+const LakeType *
+typemap_lake_type(LakeArena *arena, Oid type_oid, int32 typmod,
+				  const char *column_name)
+{
+	return make_lake_type(arena, type_oid, typmod, column_name);
 }
