@@ -532,7 +532,8 @@ write_metadata(LakeCommit *commit, const NewSnapshot *snapshot)
 	text = metadata_apply(commit->scratch, text, head->metadata_location,
 						  &update);
 	commit->metadata = metadata_put(commit->arena, options->store,
-									head->location, head->metadata_location,
+									metadata_directory(commit->scratch, head),
+									head->metadata_location,
 									options->hadoop_names, text);
 }
 

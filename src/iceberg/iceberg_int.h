@@ -154,7 +154,7 @@ typedef struct NewSnapshot
 	int64_t		sequence_number;	/* 0 in v1 */
 	int64_t		timestamp_ms;
 	const char *operation;
-	int			summary_count;	/* strings: key, value, ... */
+	int			summary_count;	/* pairs: key, value, ... */
 	const char *const *summary;
 	const char *manifest_list;
 	int32_t		schema_id;
@@ -171,7 +171,7 @@ typedef struct MetadataUpdate
 	/* moved to a snapshot; created as a branch when it is new */
 	const char *ref;
 	int64_t		ref_snapshot_id;
-	int			property_count; /* strings: key, value (NULL: unset), ... */
+	int			property_count; /* pairs: key, value (NULL: unset), ... */
 	const char *const *properties;
 } MetadataUpdate;
 
@@ -185,12 +185,13 @@ extern LakeBytes metadata_apply(LakeArena *arena, LakeBytes base,
 								const MetadataUpdate *update);
 
 /*
- * Puts a metadata file for the text, named after the version that follows
+ * Puts a metadata file for the text into a directory (metadata_directory() of
+ * the new properties), named after the version that follows
  * base_location's (NULL: the first one), compressed as the properties say;
  * returns its location.
  */
 extern const char *metadata_put(LakeArena *arena, LakeStore *store,
-								const char *table_location,
+								const char *directory,
 								const char *base_location, bool hadoop_names,
 								LakeBytes text);
 

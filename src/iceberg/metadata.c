@@ -40,6 +40,7 @@ typedef enum MetadataKey
 	KEY_SNAPSHOTS,
 	KEY_SNAPSHOT_LOG,
 	KEY_METADATA_LOG,
+	KEY_NEXT_ROW_ID,
 	KEY_COUNT
 } MetadataKey;
 
@@ -77,6 +78,7 @@ static const struct
 	[KEY_SNAPSHOTS] = {"snapshots", 0},
 	[KEY_SNAPSHOT_LOG] = {"snapshot-log", 0},
 	[KEY_METADATA_LOG] = {"metadata-log", 0},
+	[KEY_NEXT_ROW_ID] = {"next-row-id", 0},
 };
 
 /* the text of each member; len 0: absent or null */
@@ -566,6 +568,31 @@ parse_snapshots(LakeArena *arena, LakeArena *scratch,
 			&snapshot_parse(arena, current, current_id)->snapshot;
 }
 
+/* what a writer goes on from; a number too large for 32 bits is not there */
+static int32_t
+find_small(const MetadataText *text, MetadataKey key)
+{
+	int64_t		value;
+
+	if (!find_int64(text, key, &value))
+		return 0;
+	if (value < INT32_MIN || value > INT32_MAX)
+		throw_no_integer(key);
+	return (int32_t) value;
+}
+
+static void
+parse_counters(const MetadataText *text, IcebergTable *table)
+{
+	table->last_sequence_number = 0;
+	if (table->table.format_version > 1)
+		(void) find_int64(text, KEY_LAST_SEQUENCE_NUMBER,
+						  &table->last_sequence_number);
+	(void) find_int64(text, KEY_NEXT_ROW_ID, &table->next_row_id);
+	table->default_spec_id = find_small(text, KEY_DEFAULT_SPEC_ID);
+	table->default_sort_order_id = find_small(text, KEY_DEFAULT_SORT_ORDER_ID);
+}
+
 LakeBytes
 iceberg_read_metadata_text(LakeArena *arena, LakeStore *store,
 						   const char *location)
@@ -622,6 +649,7 @@ iceberg_metadata_read(LakeArena *arena, LakeStore *store,
 	parse_specs(arena, scratch, &text, iceberg);
 	parse_properties(arena, &text, iceberg);
 	parse_snapshots(arena, scratch, &text, iceberg);
+	parse_counters(&text, iceberg);
 	lake_frame_pop(&frame);
 	lake_arena_destroy(scratch);
 	return table;

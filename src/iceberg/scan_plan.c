@@ -513,7 +513,7 @@ const LakeFormat iceberg_format = {
 	.plan = iceberg_plan,
 	.estimate = iceberg_estimate,
 	/* each of the following is set when it exists */
-	.write_options = NULL,
+	.write_options = iceberg_write_options,
 	.commit_create = NULL,
 	.commit_build = NULL,
 	.create = NULL
