@@ -545,18 +545,8 @@ begin_attempt(LakeCommit *commit, const LakeTable *head)
 	const char *codec = iceberg_property(head,
 										 "write.manifest.compression-codec");
 
-	/* an upgraded table's manifests have other fields */
-	if (commit->attempt > 0 && commit->format_version != head->format_version)
-		give_up_unlisted(commit, -1);
-	if (commit->manifest_list != NULL)
-		discard(commit, commit->manifest_list);
-	if (commit->metadata != NULL)
-		discard(commit, commit->metadata);
-	commit->manifest_list = NULL;
-	commit->metadata = NULL;
 	commit->attempt++;
 	commit->head = head;
-	commit->format_version = head->format_version;
 	commit->scratch = lake_arena_create(commit->arena, "commit attempt");
 	commit->summary = summary_create(commit->scratch);
 	commit->codec = codec == NULL ? CODEC_DEFLATE :
@@ -564,6 +554,48 @@ begin_attempt(LakeCommit *commit, const LakeTable *head)
 	commit->level = (int32_t)
 		iceberg_property_int64(head, "write.manifest.compression-level",
 							   INT32_MIN, CODEC_DEFAULT_LEVEL);
+}
+
+/*
+ * Is the head, or what it follows, an earlier attempt's, whose swap was taken
+ * for lost?  What that has written must stay then.
+ */
+static bool
+is_done(const LakeCommit *commit, const HeadSnapshots *found)
+{
+	const IcebergMetadataLogEntry *log;
+	size_t		count;
+
+	if (commit->attempt == 1)
+		return false;
+	if (found->has_own ||
+		(commit->metadata != NULL &&
+		 strcmp(commit->head->metadata_location, commit->metadata) == 0))
+		return true;
+	log = iceberg_metadata_log(commit->scratch, commit->head, &count);
+	for (size_t i = 0; i < count; i++)
+	{
+		if (commit->metadata != NULL &&
+			strcmp(log[i].file, commit->metadata) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* what the last attempt alone needed */
+static void
+discard_attempt(LakeCommit *commit)
+{
+	/* an upgraded table's manifests have other fields */
+	if (commit->format_version != commit->head->format_version)
+		give_up_unlisted(commit, -1);
+	commit->format_version = commit->head->format_version;
+	if (commit->manifest_list != NULL)
+		discard(commit, commit->manifest_list);
+	if (commit->metadata != NULL)
+		discard(commit, commit->metadata);
+	commit->manifest_list = NULL;
+	commit->metadata = NULL;
 }
 
 static bool
@@ -601,28 +633,25 @@ build(LakeCommit *commit, CommitAttempt *result)
 	NewSnapshot snapshot = {0};
 	HeadSnapshots found;
 
+	find_snapshots(commit, &found);
+	if (is_done(commit, &found))
+		return;
+	while (found.has_own)
+	{
+		commit->snapshot_id = random_id();
+		find_snapshots(commit, &found);
+	}
+	discard_attempt(commit);
 	result->conflict = check_head(commit);
+	if (result->conflict == NULL && changes_files(commit->options->changes))
+		result->conflict = build_snapshot(commit, found.parent, &snapshot);
 	if (result->conflict != NULL)
 		return;
-	if (changes_files(commit->options->changes))
-	{
-		find_snapshots(commit, &found);
-		while (found.has_own && commit->attempt == 1)
-		{
-			commit->snapshot_id = random_id();
-			find_snapshots(commit, &found);
-		}
-		/* the swap that was taken for lost had been done after all */
-		if (found.has_own)
-			return;
-		result->conflict = build_snapshot(commit, found.parent, &snapshot);
-		if (result->conflict != NULL)
-			return;
-	}
 	if (commit->manifest_list != NULL)
 		write_metadata(commit, &snapshot);
 	else if (changes_properties(commit))
 		write_metadata(commit, NULL);
+	give_up_unlisted(commit, commit->attempt);
 	if (commit->metadata != NULL)
 		result->metadata_location = commit->metadata;
 	if (commit->manifest_list != NULL)
@@ -641,8 +670,6 @@ iceberg_commit_build(LakeCommit *commit, const LakeTable *head)
 	build(commit, &result);
 	if (result.conflict != NULL)
 		result.metadata_location = NULL;
-	else
-		give_up_unlisted(commit, commit->attempt);
 	lake_arena_destroy(commit->scratch);
 	commit->scratch = NULL;
 	return result;
