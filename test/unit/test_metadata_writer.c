@@ -78,7 +78,7 @@ a_first_snapshot_is_added(LakeArena *arena)
 	CHECK_STRING(member(arena, text, "snapshots"),
 				 "[{\"sequence-number\":8,\"snapshot-id\":42,"
 				 "\"timestamp-ms\":5008,\"summary\":{\"operation\":\"append\","
-				 "\"added-records\":\"1\",\"k\\\"\":\"v\\n\"},"
+				 "\"added-records\":\"1\",\"k\\\"\":\"v\\u000a\"},"
 				 "\"manifest-list\":\"/t/metadata/snap.avro\","
 				 "\"schema-id\":3}]");
 	CHECK_STRING(member(arena, text, "snapshot-log"),
