@@ -14,11 +14,17 @@
 
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/hash.h"
-
-/* values after which a dictionary has to show that it pays */
+/*
+ * After so many values, and whenever they have doubled, a dictionary has to
+ * show that it pays: of the values since, no more than this many in a hundred
+ * may be new.  Few are known at first, so that a column of ten thousand
+ * different ones must not be taken for unique.
+ */
 #define FIRST_LOOK		4096
+
+static const uint32_t most_new[] = {97, 90, 80, 70, 60, 50};
+
+#define LAST_RATE		(sizeof(most_new) / sizeof(most_new[0]) - 1)
 
 static size_t
 min_size(size_t a, size_t b)
@@ -44,7 +50,10 @@ leaf_writer_begin(LeafWriter *leaf)
 		dict_init(&leaf->dict, leaf->arena, leaf->field,
 				  min_size(options->dictionary_bytes,
 						   PARQUET_MAX_PAGE_BYTES / 2));
+	leaf->looks = 0;
 	leaf->next_look = FIRST_LOOK;
+	leaf->last_look = 0;
+	leaf->last_entries = 0;
 	leaf->chunk_values = 0;
 	leaf->chunk_levels = 0;
 	leaf->chunk_nulls = 0;
@@ -61,319 +70,6 @@ leaf_writer_begin(LeafWriter *leaf)
 	if (leaf->has_bloom)
 		bloom_writer_init(&leaf->bloom, leaf->arena, options->bloom_fpp,
 						  options->bloom_max_bytes);
-}
-
-/* ---- pages ---- */
-
-/* bits of a code; 0 would do for one entry, but not every reader knows */
-static int
-code_width(const LeafWriter *leaf)
-{
-	return leaf->dict.count < 3 ? 1 : bits_width(leaf->dict.count - 1);
-}
-
-static size_t
-code_bytes(const LeafWriter *leaf)
-{
-	return (leaf->codes.len / sizeof(uint32_t) *
-			(size_t) code_width(leaf) + 7) / 8;
-}
-
-/* bytes of the current page before compression, about */
-static size_t
-page_size(const LeafWriter *leaf)
-{
-	size_t		bits = (size_t) (bits_width(leaf->max_def) +
-								 bits_width(leaf->max_rep));
-	size_t		levels = leaf->defs == NULL ? 0 :
-		(size_t) leaf->page_levels * bits / 8;
-
-	if (leaf->coded)
-		return levels + code_bytes(leaf);
-	if (leaf->kind == KIND_1)
-		return levels + leaf->values.len / 8;
-	if (leaf->kind == KIND_BYTES || leaf->kind == KIND_FIXED)
-		return levels + leaf->values.len;
-	return levels + (size_t) leaf->page_values *
-		value_plain_width(leaf->field);
-}
-
-/* levels NULL: all are max */
-static void
-write_levels(LeafWriter *leaf, const uint16_t *levels, uint16_t max)
-{
-	LakeBuffer *page = &leaf->workspace->page;
-	LakeBuffer *numbers = &leaf->workspace->numbers;
-	size_t		count = (size_t) leaf->page_levels;
-	size_t		start = page->len;
-	uint32_t	len = 0;
-
-	if (max == 0)
-		return;
-	buffer_append(page, &len, sizeof len);
-	if (levels == NULL)
-		hybrid_write_run(page, max, count, bits_width(max));
-	else
-	{
-		uint32_t   *wide;
-
-		numbers->len = 0;
-		buffer_reserve(numbers, count * sizeof *wide);
-		wide = (uint32_t *) (void *) numbers->data;
-		for (size_t i = 0; i < count; i++)
-			wide[i] = levels[i];
-		hybrid_write(page, wide, count, bits_width(max));
-	}
-	len = (uint32_t) (page->len - start - sizeof len);
-	memcpy(page->data + start, &len, sizeof len);
-}
-
-/* values as kept to their bytes at the end of the page */
-static void
-write_values(LeafWriter *leaf, const LakeBuffer *values, size_t count)
-{
-	LakeBuffer *page = &leaf->workspace->page;
-	size_t		start = page->len;
-
-	if (leaf->kind == KIND_BYTES || leaf->kind == KIND_FIXED)
-		buffer_append(page, values->data, values->len);
-	else
-		values_encode(leaf->field, values->data, count, page);
-	if (leaf->has_bloom && count > 0)
-		bloom_writer_add(&leaf->bloom, page->data + start, count,
-						 leaf->field->physical == PARQUET_BYTE_ARRAY ? 0 :
-						 value_plain_width(leaf->field));
-}
-
-static void
-write_codes(LeafWriter *leaf)
-{
-	LakeBuffer *page = &leaf->workspace->page;
-	int			width = code_width(leaf);
-
-	buffer_append_byte(page, (uint8_t) width);
-	hybrid_write(page, (const uint32_t *) (void *) leaf->codes.data,
-				 leaf->codes.len / sizeof(uint32_t), width);
-}
-
-static void
-write_header(LeafWriter *leaf, int type, uint32_t count, int encoding,
-			 const LakeBuffer *body)
-{
-	LakeBuffer *header = &leaf->workspace->header;
-	ThriftOutput output = {.out = header};
-	uint32_t	crc = hash_crc32(0, body->data, body->len);
-
-	header->len = 0;
-	thrift_write_i32(&output, 1, type);
-	thrift_write_i32(&output, 2, (int32_t) leaf->workspace->page.len);
-	thrift_write_i32(&output, 3, (int32_t) body->len);
-	thrift_write_i32(&output, 4, (int32_t) crc);
-	thrift_begin(&output, type == PAGE_DATA ? 5 : 7);
-	thrift_write_i32(&output, 1, (int32_t) count);
-	thrift_write_i32(&output, 2, encoding);
-	if (type == PAGE_DATA)
-	{
-		thrift_write_i32(&output, 3, PARQUET_ENCODING_RLE);
-		thrift_write_i32(&output, 4, PARQUET_ENCODING_RLE);
-	}
-	thrift_end(&output);
-	thrift_end(&output);
-}
-
-/* the workspace's page as a block, which is not linked yet */
-static PageBlock *
-make_block(LeafWriter *leaf, int type, uint32_t count, int encoding)
-{
-	ParquetWorkspace *workspace = leaf->workspace;
-	const LakeBuffer *header = &workspace->header;
-	const LakeBuffer *body = &workspace->page;
-	PageBlock  *block;
-
-	if (workspace->page.len > PARQUET_MAX_PAGE_BYTES)
-		lake_throw(LAKE_ERROR_LIMIT,
-				   "column \"%s\" has a page of %zu bytes, more than %zu",
-				   leaf->field->name, workspace->page.len,
-				   PARQUET_MAX_PAGE_BYTES);
-	if (leaf->options->codec != CODEC_NONE)
-	{
-		workspace->packed.len = 0;
-		codec_compress_append(workspace->context, leaf->options->codec,
-							  leaf->options->level, workspace->page.data,
-							  workspace->page.len, &workspace->packed);
-		body = &workspace->packed;
-	}
-	write_header(leaf, type, count, encoding, body);
-	block = lake_alloc_raw(leaf->arena, sizeof *block + header->len +
-						   body->len);
-	block->next = NULL;
-	block->size = header->len + body->len;
-	memcpy(block->bytes, header->data, header->len);
-	if (body->len > 0)
-		memcpy(block->bytes + header->len, body->data, body->len);
-	leaf->encoded += block->size;
-	leaf->plain += header->len + workspace->page.len;
-	return block;
-}
-
-/* ---- what a page's values are ---- */
-
-/* marks for as many codes as the dictionary has */
-static uint8_t *
-reserve_marks(LeafWriter *leaf)
-{
-	ParquetWorkspace *workspace = leaf->workspace;
-	size_t		count = workspace->mark_count;
-
-	if (count >= leaf->dict.count)
-		return workspace->marks;
-	while (count < leaf->dict.count)
-		count = count < 1024 ? 1024 : count * 2;
-	lake_free(workspace->arena, workspace->marks);
-	workspace->marks = NULL;
-	workspace->mark_count = 0;
-	workspace->marks = lake_alloc(workspace->arena, count);
-	workspace->mark_count = count;
-	return workspace->marks;
-}
-
-/* the entries that the page's codes stand for, as kept; returns their number */
-static size_t
-find_distinct(LeafWriter *leaf, LakeBuffer *values)
-{
-	LakeBuffer *numbers = &leaf->workspace->numbers;
-	const uint32_t *codes = (const uint32_t *) (void *) leaf->codes.data;
-	size_t		count = leaf->codes.len / sizeof *codes;
-	uint8_t    *marks = reserve_marks(leaf);
-	size_t		distinct = 0;
-	uint32_t   *list;
-
-	numbers->len = 0;
-	buffer_reserve(numbers, (count + 1) * sizeof *list);
-	list = (uint32_t *) (void *) numbers->data;
-	for (size_t i = 0; i < count; i++)
-	{
-		list[distinct] = codes[i];
-		distinct += marks[codes[i]] == 0;
-		marks[codes[i]] = 1;
-	}
-	for (size_t i = 0; i < distinct; i++)
-		marks[list[i]] = 0;
-	values->len = 0;
-	dict_look_up(&leaf->dict, list, distinct, values);
-	return distinct;
-}
-
-static uint64_t
-count_coded_nans(const LeafWriter *leaf)
-{
-	const uint32_t *codes = (const uint32_t *) (void *) leaf->codes.data;
-	size_t		count = leaf->codes.len / sizeof *codes;
-	const float *narrow = (const float *) (void *) leaf->dict.values.data;
-	const double *wide = (const double *) (void *) leaf->dict.values.data;
-	uint64_t	nans = 0;
-
-	for (size_t i = 0; i < count; i++)
-	{
-		nans += leaf->field->layout == VECTOR_F32 ?
-			narrow[codes[i]] != narrow[codes[i]] :
-			wide[codes[i]] != wide[codes[i]];
-	}
-	return nans;
-}
-
-/* bounds of the current page, in chunk and file too */
-static void
-take_statistics(LeafWriter *leaf, PageRecord *page)
-{
-	const ParquetField *field = leaf->field;
-	uint64_t	nans = 0;
-	Bounds		bounds = {0};
-
-	page->null_count = (int64_t) (leaf->page_levels - leaf->page_values);
-	page->is_null = leaf->page_values == 0;
-	leaf->chunk_nulls += leaf->page_levels - leaf->page_values;
-	if (!leaf->has_bounds || leaf->page_values == 0)
-		return;
-	if (leaf->coded)
-	{
-		LakeBuffer *values = &leaf->workspace->values;
-		size_t		distinct = find_distinct(leaf, values);
-
-		bounds_find(field, leaf->kind, values, distinct, &bounds, &nans);
-		if (nans > 0)
-			nans = count_coded_nans(leaf);
-	}
-	else
-		bounds_find(field, leaf->kind, &leaf->values,
-					(size_t) leaf->page_values, &bounds, &nans);
-	bounds_check(field, &bounds);
-	leaf->totals->nan_count += (int64_t) nans;
-	bounds_widen(field, &leaf->bounds, &bounds);
-	for (int side = 0; side < 2; side++)
-		page->bounds[side] = bound_encode(field, leaf->arena, &bounds, side);
-}
-
-static PageRecord *
-add_record(LeafWriter *leaf)
-{
-	uint32_t	capacity = leaf->page_capacity;
-	PageRecord *page;
-
-	if (leaf->page_count == capacity)
-	{
-		leaf->page_capacity = capacity < 4 ? 4 : capacity * 2;
-		leaf->pages = lake_realloc(leaf->arena, leaf->pages,
-								   capacity * sizeof *page,
-								   leaf->page_capacity * sizeof *page);
-	}
-	page = &leaf->pages[leaf->page_count++];
-	memset(page, 0, sizeof *page);
-	return page;
-}
-
-static void
-finish_page(LeafWriter *leaf)
-{
-	PageRecord *page = add_record(leaf);
-	uint32_t	levels = (uint32_t) leaf->page_levels;
-	PageBlock  *block;
-
-	lake_check_interrupts();
-	if (leaf->page_levels > INT32_MAX)
-		lake_throw(LAKE_ERROR_LIMIT,
-				   "column \"%s\" has more than %d elements in a page",
-				   leaf->field->name, INT32_MAX);
-	take_statistics(leaf, page);
-	leaf->workspace->page.len = 0;
-	write_levels(leaf, leaf->reps, leaf->max_rep);
-	write_levels(leaf, leaf->defs, leaf->max_def);
-	if (leaf->coded)
-		write_codes(leaf);
-	else
-		write_values(leaf, &leaf->values, (size_t) leaf->page_values);
-	block = make_block(leaf, PAGE_DATA, levels, leaf->coded ?
-					   PARQUET_ENCODING_RLE_DICTIONARY :
-					   PARQUET_ENCODING_PLAIN);
-	*leaf->last_block = block;
-	leaf->last_block = &block->next;
-	page->size = block->size;
-	page->first_row = leaf->chunk_rows;
-	leaf->coded_pages += leaf->coded;
-	leaf->chunk_rows += leaf->page_rows;
-	leaf->chunk_levels += leaf->page_levels;
-	leaf->page_rows = 0;
-	leaf->page_levels = 0;
-	leaf->page_values = 0;
-	leaf->values.len = 0;
-	leaf->codes.len = 0;
-	/* levels of flat columns begin again as "all there" */
-	if (leaf->max_rep == 0 && leaf->max_def <= 1)
-	{
-		lake_free(leaf->arena, leaf->defs);
-		leaf->defs = NULL;
-		leaf->level_capacity = 0;
-	}
 }
 
 /* ---- values ---- */
@@ -399,7 +95,7 @@ abandon_dictionary(LeafWriter *leaf)
 {
 	if (!undo_codes(leaf, 2 * leaf->options->page_bytes) &&
 		leaf->page_levels > 0)
-		finish_page(leaf);
+		page_finish(leaf);
 	leaf->coded = false;
 	dict_close(&leaf->dict);
 }
@@ -456,28 +152,45 @@ add_values(LeafWriter *leaf, const LakeVector *vector, const uint32_t *rows,
 	return true;
 }
 
+/* have there been too many new values since the last look? */
+static bool
+is_dictionary_vain(LeafWriter *leaf)
+{
+	uint64_t	values = leaf->chunk_values - leaf->last_look;
+	uint64_t	added = leaf->dict.count - leaf->last_entries;
+	size_t		rate = min_size(leaf->looks, LAST_RATE);
+
+	leaf->looks++;
+	leaf->last_look = leaf->chunk_values;
+	leaf->last_entries = leaf->dict.count;
+	leaf->next_look = 2 * leaf->chunk_values;
+	return added * 100 > values * most_new[rate];
+}
+
 /* ends what has become too large, after rows were added */
 static void
 look_after(LeafWriter *leaf)
 {
-	if (leaf->coded && leaf->chunk_values >= leaf->next_look)
-	{
-		leaf->next_look *= 2;
-		if ((uint64_t) leaf->dict.count * 2 > leaf->chunk_values)
-			abandon_dictionary(leaf);
-	}
+	if (leaf->coded && leaf->chunk_values >= leaf->next_look &&
+		is_dictionary_vain(leaf))
+		abandon_dictionary(leaf);
 	if (leaf->page_rows >= leaf->options->page_rows ||
 		page_size(leaf) >= leaf->options->page_bytes)
-		finish_page(leaf);
+		page_finish(leaf);
 }
 
 /* ---- rows of flat columns ---- */
 
-/* the value at *at of them is in the page only if it has room */
+static size_t
+length_of(const LakeVector *vector, uint32_t row)
+{
+	return ((const LakeBytes *) vector_value(vector, row))->len;
+}
+
+/* rows whose byte arrays have room */
 static uint32_t
-byte_rows_that_fit(const LeafWriter *leaf, const LakeVector *vector,
-				   const uint32_t *selection, uint32_t first, uint32_t count,
-				   size_t room)
+byte_rows_that_fit(const LakeVector *vector, const uint32_t *selection,
+				   uint32_t first, uint32_t count, size_t room)
 {
 	uint32_t	fitting = 0;
 
@@ -489,12 +202,11 @@ byte_rows_that_fit(const LeafWriter *leaf, const LakeVector *vector,
 
 		if (vector_is_null(vector, row))
 			continue;
-		size = ((const LakeBytes *) vector_value(vector, row))->len + 4;
+		size = length_of(vector, row) + 4;
 		if (size > room)
 			break;
 		room -= size;
 	}
-	(void) leaf;
 	return fitting;
 }
 
@@ -515,8 +227,7 @@ rows_that_fit(const LeafWriter *leaf, const LakeVector *vector,
 	if (leaf->coded || leaf->kind == KIND_1)
 		return fitting;
 	if (leaf->kind == KIND_BYTES)
-		fitting = byte_rows_that_fit(leaf, vector, selection, first, fitting,
-									 room);
+		fitting = byte_rows_that_fit(vector, selection, first, fitting, room);
 	else
 		fitting = (uint32_t) min_size(fitting, room /
 									  value_plain_width(leaf->field));
@@ -609,7 +320,7 @@ leaf_writer_add(LeafWriter *leaf, const LakeVector *vector,
 
 		if (n == 0)
 		{
-			finish_page(leaf);
+			page_finish(leaf);
 			continue;
 		}
 		rows = present_rows(leaf, vector, selection, first, n, &present);
@@ -632,49 +343,56 @@ leaf_writer_add(LeafWriter *leaf, const LakeVector *vector,
 
 /* ---- rows of nested columns ---- */
 
-/* the next levels that make up whole rows and fit, of *rows rows */
-static uint32_t
+/* a run of levels, and what belongs to them */
+typedef struct LevelRun
+{
+	uint32_t	levels;
+	uint32_t	rows;
+	uint32_t	values;
+} LevelRun;
+
+/*
+ * The next levels that make up whole rows and fit the current page: none if it
+ * should end first, a row at least if it is empty.
+ */
+static LevelRun
 levels_that_fit(const LeafWriter *leaf, const uint16_t *reps,
 				const uint16_t *defs, uint32_t count,
-				const LakeVector *vector, const uint32_t *values,
-				uint32_t *rows, uint32_t *present)
+				const LakeVector *vector, const uint32_t *values)
 {
-	uint32_t	left = leaf->options->page_rows - leaf->page_rows;
+	uint32_t	most_rows = leaf->options->page_rows - leaf->page_rows;
 	size_t		used = page_size(leaf);
 	size_t		room = leaf->options->page_bytes > used ?
-		leaf->options->page_bytes - used : 0;
-	size_t		width = value_plain_width(leaf->field);
-	size_t		size = 0;
+		8 * (leaf->options->page_bytes - used) : 0;
+	size_t		level_bits = page_level_width(leaf);
+	size_t		value_bits = 8 * value_plain_width(leaf->field);
+	bool		has_lengths = !leaf->coded && leaf->kind == KIND_BYTES;
+	size_t		bits = 0;
+	LevelRun	fitting = {0, 0, 0};
 	uint32_t	value = 0;
-	uint32_t	fitting = 0;
 
-	*rows = 0;
-	*present = 0;
-	for (uint32_t i = 0;; i++)
+	/* how wide codes will be is known when they are there */
+	if (leaf->coded)
+		value_bits = 16;
+	for (uint32_t i = 0; i < count && fitting.rows < most_rows;)
 	{
-		if (i == count || reps[i] == 0)
+		do
 		{
-			/* a row has ended */
-			if (i > 0)
+			bits += level_bits;
+			if (defs[i] == leaf->max_def)
 			{
-				if (!leaf->coded && size > room &&
-					(*rows > 0 || leaf->page_rows > 0))
-					break;
-				fitting = i;
-				*present = value;
-				*rows += 1;
+				bits += value_bits;
+				if (has_lengths)
+					bits += 8 * length_of(vector, values[value]);
+				value++;
 			}
-			if (i == count || *rows == left)
-				break;
-		}
-		if (defs[i] < leaf->max_def)
-			continue;
-		if (leaf->kind == KIND_BYTES)
-			size += ((const LakeBytes *)
-					 vector_value(vector, values[value]))->len + 4;
-		else
-			size += width;
-		value++;
+			i++;
+		} while (i < count && reps[i] != 0);
+		if (bits > room && (fitting.rows > 0 || leaf->page_rows > 0))
+			break;
+		fitting.levels = i;
+		fitting.values = value;
+		fitting.rows++;
 	}
 	return fitting;
 }
@@ -686,29 +404,29 @@ leaf_writer_add_levels(LeafWriter *leaf, const uint16_t *reps,
 {
 	while (count > 0)
 	{
-		uint32_t	rows;
-		uint32_t	present;
-		uint32_t	n = levels_that_fit(leaf, reps, defs, count, vector,
-										values, &rows, &present);
+		LevelRun	next = levels_that_fit(leaf, reps, defs, count, vector,
+										   values);
 
-		if (n == 0)
+		if (next.rows == 0)
 		{
-			finish_page(leaf);
+			page_finish(leaf);
 			continue;
 		}
-		if (!add_values(leaf, vector, values, 0, present))
+		if (!add_values(leaf, vector, values, 0, next.values))
 			continue;
-		reserve_levels(leaf, n);
-		memcpy(leaf->defs + leaf->page_levels, defs, n * sizeof *defs);
+		reserve_levels(leaf, next.levels);
+		memcpy(leaf->defs + leaf->page_levels, defs,
+			   next.levels * sizeof *defs);
 		if (leaf->max_rep > 0)
-			memcpy(leaf->reps + leaf->page_levels, reps, n * sizeof *reps);
-		leaf->page_levels += n;
-		leaf->page_rows += rows;
+			memcpy(leaf->reps + leaf->page_levels, reps,
+				   next.levels * sizeof *reps);
+		leaf->page_levels += next.levels;
+		leaf->page_rows += next.rows;
 		look_after(leaf);
-		reps += n;
-		defs += n;
-		values += present;
-		count -= n;
+		reps += next.levels;
+		defs += next.levels;
+		values += next.values;
+		count -= next.levels;
 	}
 }
 
@@ -729,20 +447,6 @@ leaf_writer_size(const LeafWriter *leaf)
 }
 
 static void
-finish_dictionary(LeafWriter *leaf)
-{
-	DictWriter *dict = &leaf->dict;
-	PageBlock  *block;
-
-	leaf->workspace->page.len = 0;
-	write_values(leaf, &dict->values, dict->count);
-	block = make_block(leaf, PAGE_DICTIONARY, dict->count,
-					   PARQUET_ENCODING_PLAIN);
-	block->next = leaf->blocks;
-	leaf->blocks = block;
-}
-
-static void
 add_to_totals(LeafWriter *leaf)
 {
 	ParquetLeafTotals *totals = leaf->totals;
@@ -759,13 +463,13 @@ leaf_writer_finish(LeafWriter *leaf, LakeArena *arena, ChunkRecord *chunk)
 {
 	/* one small page may be smaller without its dictionary */
 	if (leaf->coded && leaf->coded_pages == 0 &&
-		undo_codes(leaf, leaf->dict.values.len + code_bytes(leaf)))
+		undo_codes(leaf, leaf->dict.values.len + page_code_bytes(leaf)))
 		leaf->coded = false;
 	if (leaf->page_levels > 0)
-		finish_page(leaf);
+		page_finish(leaf);
 	chunk->has_dictionary = leaf->coded_pages > 0;
 	if (chunk->has_dictionary)
-		finish_dictionary(leaf);
+		page_add_dictionary(leaf);
 	chunk->size = (int64_t) leaf->encoded;
 	chunk->plain_size = (int64_t) leaf->plain;
 	chunk->value_count = (int64_t) leaf->chunk_levels;

@@ -109,7 +109,8 @@ build_leaf(ParquetWriter *writer, const ParquetField *field,
 	leaf->has_bounds = bounds_have_order(copy);
 	leaf->has_totals = place->repeated == 0;
 	leaf->has_bloom = writer->options.bloom != NULL &&
-		writer->options.bloom[number] && leaf->kind != KIND_1;
+		writer->options.bloom[number] && leaf->kind != KIND_1 &&
+		field->logical != PARQUET_LOGICAL_FLOAT16;
 	leaf->options = &writer->options;
 	leaf->workspace = writer->workspace;
 	leaf->arena = writer->group_arena;

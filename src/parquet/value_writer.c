@@ -62,8 +62,8 @@ value_plain_width(const ParquetField *field)
 		case PARQUET_BYTE_ARRAY:
 			break;
 	}
-	/* of decimals: the length and what 38 digits take */
-	return 4 + 16;
+	/* the length, and of decimals what 38 digits take */
+	return field->logical == PARQUET_LOGICAL_DECIMAL ? 4 + 16 : 4;
 }
 
 /* ---- out of vectors ---- */
@@ -150,13 +150,19 @@ copy_short(uint8_t *to, const uint8_t *from, size_t len)
 }
 
 static void
-append_bytes(const LakeBytes *values, uint32_t count, LakeBuffer *out)
+append_bytes(const ParquetField *field, const LakeBytes *values,
+			 uint32_t count, LakeBuffer *out)
 {
 	size_t		size = 4 * (size_t) count;
 	uint8_t    *to;
 
 	for (uint32_t i = 0; i < count; i++)
 		size += values[i].len;
+	/* lengths are of 32 bits, and readers have limits */
+	if (size > PARQUET_MAX_PAGE_BYTES)
+		lake_throw(LAKE_ERROR_LIMIT,
+				   "column \"%s\" has values of %zu bytes in a row, more than a page may have: %zu",
+				   field->name, size, PARQUET_MAX_PAGE_BYTES);
 	buffer_reserve(out, size);
 	to = out->data + out->len;
 	for (uint32_t i = 0; i < count; i++)
@@ -192,7 +198,7 @@ values_append(const ParquetField *field, ValueKind kind, const void *values,
 			  uint32_t count, LakeBuffer *out)
 {
 	if (kind == KIND_BYTES)
-		append_bytes(values, count, out);
+		append_bytes(field, values, count, out);
 	else if (kind == KIND_FIXED)
 		append_fixed(field, values, count, out);
 	else
@@ -257,9 +263,9 @@ encode_short_decimals(const ParquetField *field, const void *values,
 {
 	for (size_t i = 0; i < count; i++)
 	{
+		LakeInt128	value = wide_value(field, values, i);
 		uint8_t		bytes[16];
-		uint32_t	len = (uint32_t)
-			decimal_to_bytes(wide_value(field, values, i), bytes);
+		uint32_t	len = (uint32_t) decimal_to_bytes(value, bytes);
 
 		buffer_append(out, &len, sizeof len);
 		buffer_append(out, bytes, len);

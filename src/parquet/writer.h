@@ -89,7 +89,7 @@ extern void values_encode(const ParquetField *field, const void *values,
 /* is that just the native bytes? */
 extern bool values_are_plain(const ParquetField *field);
 
-/* bytes that a value takes in a page, but for KIND_BYTES */
+/* bytes that a value takes in a page; of KIND_BYTES its length alone */
 extern size_t value_plain_width(const ParquetField *field);
 
 /*
@@ -317,7 +317,10 @@ typedef struct LeafWriter
 	bool		coded;			/* new values become codes */
 	bool		has_dictionary; /* a page is coded, or will be */
 	DictWriter	dict;
-	uint64_t	next_look;		/* values after which it must be worthwhile */
+	uint32_t	looks;			/* whether it pays */
+	uint64_t	next_look;		/* chunk_values at which to look again */
+	uint64_t	last_look;		/* and at which it was done */
+	uint32_t	last_entries;	/* of the dictionary then */
 	uint64_t	chunk_values;
 	uint64_t	chunk_levels;
 	uint64_t	chunk_nulls;	/* in finished pages */
@@ -337,7 +340,27 @@ typedef struct LeafWriter
 	Bounds		total_bounds;
 } LeafWriter;
 
-/* arena is the row group's */
+/* ---- page_writer.c ---- */
+
+/* bits of a code in the current page */
+extern int	page_code_width(const LeafWriter *leaf);
+extern size_t page_code_bytes(const LeafWriter *leaf);
+
+/* bits of the levels of an entry, at most */
+extern size_t page_level_width(const LeafWriter *leaf);
+
+/* bytes of the current page before compression, about */
+extern size_t page_size(const LeafWriter *leaf);
+
+/* ends the current page, which is not empty */
+extern void page_finish(LeafWriter *leaf);
+
+/* the dictionary as the first of the blocks */
+extern void page_add_dictionary(LeafWriter *leaf);
+
+/* ---- column_writer.c ---- */
+
+/* begins a chunk; arena is the row group's */
 extern void leaf_writer_begin(LeafWriter *leaf);
 
 /* some rows of a flat column: selection[0 .. count - 1], NULL: first .. */

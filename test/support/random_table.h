@@ -190,7 +190,7 @@ random_bytes(LakeArena *arena, const ParquetField *field, uint64_t number)
 	}
 	/* a text ends with a whole letter, bytes at their length */
 	return (LakeBytes) {out.len == 0 ? NULL : out.data,
-		field->physical == PARQUET_BYTE_ARRAY ? out.len : len};
+						field->physical == PARQUET_BYTE_ARRAY ? out.len : len};
 }
 
 static inline double
@@ -226,7 +226,7 @@ static inline int64_t
 random_integer(uint64_t number)
 {
 	static const int64_t specials[] = {INT64_MIN, INT64_MAX, INT32_MIN,
-		INT32_MAX, 0, -1, 1, 255};
+	INT32_MAX, 0, -1, 1, 255};
 
 	if (number % 9 == 0)
 		return specials[number / 9 % 8];

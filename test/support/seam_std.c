@@ -263,7 +263,8 @@ lake_strndup(LakeArena *arena, const char *text, size_t len)
 {
 	char	   *copy = lake_alloc_raw(arena, len + 1);
 
-	memcpy(copy, text, len);
+	if (len > 0)
+		memcpy(copy, text, len);
 	copy[len] = '\0';
 	return copy;
 }

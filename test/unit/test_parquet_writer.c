@@ -435,7 +435,7 @@ what_is_written_is_read_back(LakeArena *arena)
 		ParquetWriterOptions options = random_options(work, &random);
 		RandomTable *table =
 			random_table_create(work, seed, 1 + (int) (seed % 5),
-								(int) (seed % 4));
+							(int) (seed % 4));
 		Found		found = check_all(work,
 									  write_table(work, table, &options,
 												  1 + (int) (seed % 7),
@@ -455,12 +455,410 @@ what_is_written_is_read_back(LakeArena *arena)
 	CHECK(all.with_index * 2 > all.leaves);
 	CHECK(all.with_bounds * 2 > all.leaves);
 	CHECK(all.with_bloom * 10 > all.leaves);
-	printf("%d leaves, %d with index, %d with bounds, %d with bloom\n",
-		   all.leaves, all.with_index, all.with_bounds, all.with_bloom);
+}
+
+/* ---- schemas ---- */
+
+static void
+check_field(const ParquetField *read, const ParquetField *written)
+{
+	CHECK_INT(read->field_id, written->field_id);
+	CHECK_INT(read->optional, written->optional);
+	CHECK_INT(read->shape, written->shape);
+	CHECK_INT(read->layout, written->layout);
+	CHECK_INT(read->child_count, written->child_count);
+	if (read->shape != PARQUET_PRIMITIVE)
+	{
+		for (int i = 0; i < read->child_count; i++)
+			check_field(read->children[i], written->children[i]);
+		return;
+	}
+	CHECK_INT(read->logical, written->logical);
+	CHECK_INT(read->physical, written->physical);
+	if (written->physical == PARQUET_FIXED_LEN_BYTE_ARRAY)
+		CHECK_INT(read->type_length, written->type_length);
+	if (written->logical == PARQUET_LOGICAL_DECIMAL)
+	{
+		CHECK_INT(read->precision, written->precision);
+		CHECK_INT(read->scale, written->scale);
+	}
+	if (written->logical == PARQUET_LOGICAL_TIME ||
+		written->logical == PARQUET_LOGICAL_TIMESTAMP)
+	{
+		CHECK_INT(read->unit, written->unit);
+		CHECK_INT(read->utc, written->utc);
+	}
+	if (written->logical == PARQUET_LOGICAL_INTEGER)
+	{
+		CHECK_INT(read->bits, written->bits);
+		CHECK_INT(read->is_signed, written->is_signed);
+	}
+}
+
+static void
+fields_are_read_back(LakeArena *arena)
+{
+	for (uint64_t seed = 1; seed <= 100; seed++)
+	{
+		RandomTable *table = random_table_create(arena, seed, 8, 3);
+		Written    *written = write_table(arena, table, &plain_options, 0, 1);
+
+		CHECK_INT(parquet_file_rows(written->file), 0);
+		CHECK_INT(parquet_file_row_groups(written->file), 0);
+		for (int i = 0; i < 8; i++)
+		{
+			CHECK_STRING(written->fields[i]->name, table->fields[i]->name);
+			check_field(written->fields[i], table->fields[i]);
+		}
+	}
+}
+
+/* a writer of one field, and rows for it that are all the same */
+static ParquetWriter *
+begin_writer(LakeArena *arena, const ParquetField *field,
+			 const ParquetWriterOptions *options, MemoryOutput **output)
+{
+	const ParquetField **fields = lake_alloc(arena, sizeof *fields);
+
+	fields[0] = field;
+	*output = memory_output_create(arena);
+	return parquet_writer_create(arena, &(*output)->output, fields, 1,
+								 options);
+}
+
+static void
+what_has_no_place_in_a_file_is_refused(LakeArena *arena)
+{
+	ParquetField empty = {
+		.name = "s", .shape = PARQUET_STRUCT, .layout = VECTOR_STRUCT
+	};
+	ParquetField decimal = {
+		.name = "n", .physical = PARQUET_FIXED_LEN_BYTE_ARRAY,
+		.type_length = 8, .logical = PARQUET_LOGICAL_DECIMAL, .precision = 19
+	};
+	ParquetField fixed = {
+		.name = "f", .physical = PARQUET_FIXED_LEN_BYTE_ARRAY
+	};
+	ParquetField *deep = lake_alloc(arena, sizeof *deep);
+	MemoryOutput *output;
+
+	CHECK_THROWS(LAKE_ERROR_UNSUPPORTED, "struct without fields: \"s\"",
+				 begin_writer(arena, &empty, &plain_options, &output));
+	CHECK_THROWS(LAKE_ERROR_INTERNAL, "\"n\" has 8 bytes for 19 digits",
+				 begin_writer(arena, &decimal, &plain_options, &output));
+	decimal.physical = PARQUET_INT64;
+	CHECK_THROWS(LAKE_ERROR_INTERNAL, "too few bytes for 19 digits",
+				 begin_writer(arena, &decimal, &plain_options, &output));
+	CHECK_THROWS(LAKE_ERROR_INTERNAL, "\"f\" has values of 0 bytes",
+				 begin_writer(arena, &fixed, &plain_options, &output));
+	CHECK_THROWS(LAKE_ERROR_UNSUPPORTED, "table without columns",
+				 parquet_writer_create(arena, &output->output, NULL, 0,
+									   &plain_options));
+	deep->name = "leaf";
+	for (int i = 0; i < 201; i++)
+	{
+		ParquetField *list = lake_alloc(arena, sizeof *list);
+		ParquetField **children = lake_alloc(arena, sizeof *children);
+
+		children[0] = deep;
+		list->name = "l";
+		list->shape = PARQUET_LIST;
+		list->child_count = 1;
+		list->children = children;
+		deep = list;
+	}
+	CHECK_THROWS(LAKE_ERROR_LIMIT, "nested more than 200 levels",
+				 begin_writer(arena, deep, &plain_options, &output));
+}
+
+/* ---- values ---- */
+
+static void
+a_null_in_a_required_field_is_refused(LakeArena *arena)
+{
+	int32_t		values[2] = {1, 2};
+	uint8_t		nulls[2] = {0, 1};
+	ParquetField field = {
+		.name = "r", .physical = PARQUET_INT32, .field_id = 1
+	};
+	ParquetField *children[1] = {&field};
+	ParquetField outer = {
+		.name = "s", .shape = PARQUET_STRUCT, .optional = true,
+		.child_count = 1, .children = children
+	};
+	LakeVector	vector = {
+		.layout = VECTOR_I32, .count = 2, .values = values, .nulls = nulls
+	};
+	LakeVector *child_vectors[1] = {&vector};
+	LakeVector	outer_vector = {
+		.layout = VECTOR_STRUCT, .count = 2, .child_count = 1,
+		.children = child_vectors
+	};
+	const LakeVector *columns[1] = {&vector};
+	MemoryOutput *output;
+	ParquetWriter *writer = begin_writer(arena, &field, &plain_options,
+										 &output);
+
+	CHECK_THROWS(LAKE_ERROR_INTERNAL, "\"r\" is required and has a NULL",
+				 parquet_writer_write(writer, columns, NULL, 2));
+	columns[0] = &outer_vector;
+	writer = begin_writer(arena, &outer, &plain_options, &output);
+	CHECK_THROWS(LAKE_ERROR_INTERNAL, "\"r\" is required and has a NULL",
+				 parquet_writer_write(writer, columns, NULL, 2));
+	/* where the struct is NULL itself, its field may be */
+	outer_vector.nulls = nulls;
+	writer = begin_writer(arena, &outer, &plain_options, &output);
+	parquet_writer_write(writer, columns, NULL, 2);
+	CHECK_INT(parquet_writer_finish(writer)->leaves[0].null_count, 1);
+}
+
+static void
+decimals_beyond_their_precision_are_refused(LakeArena *arena)
+{
+	int64_t		values[2] = {99999, -100000};
+	ParquetField field = {
+		.name = "n", .physical = PARQUET_INT64,
+		.logical = PARQUET_LOGICAL_DECIMAL, .precision = 5, .scale = 2
+	};
+	LakeVector	vector = {.layout = VECTOR_I64, .count = 2, .values = values};
+	const LakeVector *columns[1] = {&vector};
+	MemoryOutput *output;
+	ParquetWriter *writer = begin_writer(arena, &field, &plain_options,
+										 &output);
+
+	parquet_writer_write(writer, columns, NULL, 1);
+	parquet_writer_flush(writer);
+	parquet_writer_write(writer, columns, NULL, 2);
+	CHECK_THROWS(LAKE_ERROR_OUT_OF_RANGE, "does not fit decimal(5,2)",
+				 parquet_writer_finish(writer));
+}
+
+static void
+bytes_of_another_length_are_refused(LakeArena *arena)
+{
+	LakeBytes	value = {(const uint8_t *) "123456", 6};
+	ParquetField field = {
+		.name = "f", .physical = PARQUET_FIXED_LEN_BYTE_ARRAY,
+		.type_length = 5
+	};
+	LakeVector	vector = {.layout = VECTOR_BYTES, .count = 1, .values = &value};
+	const LakeVector *columns[1] = {&vector};
+	MemoryOutput *output;
+	ParquetWriter *writer = begin_writer(arena, &field, &plain_options,
+										 &output);
+
+	CHECK_THROWS(LAKE_ERROR_INTERNAL, "\"f\" has a value of 6 bytes instead of 5",
+				 parquet_writer_write(writer, columns, NULL, 1));
+}
+
+/* ---- what the footer says ---- */
+
+/* the raw statistics of the first chunk: a field's value, or -1 */
+static int
+statistics_flag(const ParquetFile *file, int32_t id)
+{
+	LakeBytes	bytes = file->row_groups[0].chunks[0].statistics;
+	ThriftField field = {0};
+	ByteCursor	cursor;
+
+	cursor_init(&cursor, bytes.data, bytes.len, "statistics");
+	while (thrift_next(&cursor, &field))
+	{
+		if (field.id == id && field.type != THRIFT_BINARY)
+			return thrift_bool(&cursor, &field);
+		if (field.id == id)
+			return (int) thrift_binary(&cursor, &field).len;
+		thrift_skip(&cursor, &field);
+	}
+	return -1;
+}
+
+static const ParquetFile *
+write_texts(LakeArena *arena, const char *first, const char *second)
+{
+	LakeBytes	values[2] = {
+		{(const uint8_t *) first, strlen(first)},
+		{(const uint8_t *) second, strlen(second)}
+	};
+	ParquetField field = {
+		.name = "t", .physical = PARQUET_BYTE_ARRAY,
+		.logical = PARQUET_LOGICAL_STRING
+	};
+	LakeVector	vector = {.layout = VECTOR_BYTES, .count = 2, .values = values};
+	const LakeVector *columns[1] = {&vector};
+	MemoryOutput *output;
+	ParquetWriter *writer = begin_writer(arena, &field, &plain_options,
+										 &output);
+	const ParquetTotals *totals;
+
+	parquet_writer_write(writer, columns, NULL, 2);
+	totals = parquet_writer_finish(writer);
+	/* the totals are never cut */
+	CHECK_INT(((const LakeBytes *) totals->leaves[0].bounds.values)[1].len,
+			  strlen(second));
+	return parquet_file_open(arena, memory_output_open(output, arena));
+}
+
+static void
+bounds_say_whether_they_are_exact(LakeArena *arena)
+{
+	char		text[101] = {0};
+	const ParquetFile *file = write_texts(arena, "a", "b");
+
+	CHECK_INT(statistics_flag(file, 7), 1);
+	CHECK_INT(statistics_flag(file, 8), 1);
+	memset(text, 'x', 100);
+	file = write_texts(arena, "a", text);
+	CHECK_INT(statistics_flag(file, 5), BOUND_BYTES);
+	CHECK_INT(statistics_flag(file, 7), 0);
+	CHECK_INT(statistics_flag(file, 8), 1);
+	/* those that were compared in ways unknown */
+	CHECK_INT(statistics_flag(file, 1), -1);
+	CHECK_INT(statistics_flag(file, 2), -1);
+}
+
+static void
+values_that_are_all_nan_have_no_bounds(LakeArena *arena)
+{
+	double		values[3] = {NAN, NAN, NAN};
+	ParquetField field = {.name = "d", .physical = PARQUET_DOUBLE};
+	LakeVector	vector = {.layout = VECTOR_F64, .count = 3, .values = values};
+	const LakeVector *columns[1] = {&vector};
+	const ParquetField *const *fields;
+	const ParquetFile *file;
+	const ParquetTotals *totals;
+	ParquetStatistics statistics;
+	MemoryOutput *output;
+	ParquetWriter *writer = begin_writer(arena, &field, &plain_options,
+										 &output);
+
+	parquet_writer_write(writer, columns, NULL, 3);
+	totals = parquet_writer_finish(writer);
+	CHECK_INT(totals->leaves[0].nan_count, 3);
+	CHECK(!totals->leaves[0].has_bounds);
+	file = parquet_file_open(arena, memory_output_open(output, arena));
+	parquet_file_fields(file, &fields);
+	parquet_statistics_get(file, arena, 0, fields[0], &statistics);
+	CHECK(!statistics.has_min && !statistics.has_max);
+	CHECK_INT(statistics.null_count, 0);
+	/* an index without bounds would say that the page is empty */
+	CHECK(parquet_page_index_read(file, arena, 0, fields[0]) == NULL);
+	CHECK(file->row_groups[0].chunks[0].offset_index.size > 0);
+}
+
+static void
+metadata_is_in_the_footer(LakeArena *arena)
+{
+	static const char *const metadata[] = {"k", "v", "empty", ""};
+	ParquetWriterOptions options = plain_options;
+	ParquetField field = {.name = "i", .physical = PARQUET_INT32};
+	const ParquetFile *file;
+	MemoryOutput *output;
+	ParquetWriter *writer;
+
+	options.metadata_count = 2;
+	options.metadata = metadata;
+	writer = begin_writer(arena, &field, &options, &output);
+	parquet_writer_finish(writer);
+	file = parquet_file_open(arena, memory_output_open(output, arena));
+	CHECK_STRING(parquet_file_metadata(file, "k"), "v");
+	CHECK_STRING(parquet_file_metadata(file, "empty"), "");
+	CHECK_STRING(parquet_file_created_by(file), "lakefdw version 0.0.0");
+}
+
+/* ---- bloom filters ---- */
+
+/* writes 0, 1, ... below distinct over and over; the file's filter */
+static ParquetBloom *
+write_bloom(LakeArena *arena, uint32_t rows, uint32_t distinct,
+			size_t max_bytes, size_t dictionary_bytes, int64_t *size)
+{
+	static const bool bloom[1] = {true};
+	ParquetWriterOptions options = plain_options;
+	int64_t    *values = lake_alloc_array(arena, rows, sizeof *values);
+	ParquetField field = {.name = "i", .physical = PARQUET_INT64};
+	LakeVector	vector = {
+		.layout = VECTOR_I64, .count = rows, .values = values
+	};
+	const LakeVector *columns[1] = {&vector};
+	const ParquetField *const *fields;
+	const ParquetFile *file;
+	MemoryOutput *output;
+	ParquetWriter *writer;
+
+	for (uint32_t i = 0; i < rows; i++)
+		values[i] = i % distinct;
+	options.bloom = bloom;
+	options.bloom_max_bytes = max_bytes;
+	options.dictionary_bytes = dictionary_bytes;
+	writer = begin_writer(arena, &field, &options, &output);
+	parquet_writer_write(writer, columns, NULL, rows);
+	parquet_writer_finish(writer);
+	file = parquet_file_open(arena, memory_output_open(output, arena));
+	parquet_file_fields(file, &fields);
+	*size = file->row_groups[0].chunks[0].bloom.size;
+	return parquet_bloom_read(file, arena, 0, fields[0]);
+}
+
+/* of a thousand values that are absent */
+static int
+count_false(ParquetBloom *bloom)
+{
+	int			count = 0;
+
+	for (int64_t i = 1000000000; i < 1000001000; i++)
+		count += parquet_bloom_may_contain(bloom,
+										   encoding_bytes((const uint8_t *) &i, 8));
+	return count;
+}
+
+static void
+a_filter_is_as_large_as_its_values_need(LakeArena *arena)
+{
+	static const size_t dictionaries[] = {0, 1 << 20};
+
+	for (int i = 0; i < 2; i++)
+	{
+		int64_t		size;
+		ParquetBloom *bloom = write_bloom(arena, 50000, 1000, 1 << 20,
+										  dictionaries[i], &size);
+
+		/* 1000 values at 1 %: 10 bits each, rounded up to a power of two */
+		CHECK(size < 2100);
+		CHECK(count_false(bloom) < 30);
+		bloom = write_bloom(arena, 50000, 50000, 1 << 20, dictionaries[i],
+							&size);
+		CHECK(size < 132000);
+		CHECK(count_false(bloom) < 30);
+	}
+}
+
+static void
+a_filter_is_never_larger_than_its_limit(LakeArena *arena)
+{
+	int64_t		size;
+	ParquetBloom *bloom = write_bloom(arena, 50000, 50000, 5000, 0, &size);
+
+	CHECK(size < 4150);
+	for (int64_t i = 0; i < 50000; i++)
+		CHECK(parquet_bloom_may_contain(bloom,
+										encoding_bytes((const uint8_t *) &i, 8)));
+	bloom = write_bloom(arena, 10, 10, 0, 0, &size);
+	CHECK(bloom != NULL && size < 60);
 }
 
 static const UnitTest tests[] = {
 	UNIT(what_is_written_is_read_back),
+	UNIT(fields_are_read_back),
+	UNIT(what_has_no_place_in_a_file_is_refused),
+	UNIT(a_null_in_a_required_field_is_refused),
+	UNIT(decimals_beyond_their_precision_are_refused),
+	UNIT(bytes_of_another_length_are_refused),
+	UNIT(bounds_say_whether_they_are_exact),
+	UNIT(values_that_are_all_nan_have_no_bounds),
+	UNIT(metadata_is_in_the_footer),
+	UNIT(a_filter_is_as_large_as_its_values_need),
+	UNIT(a_filter_is_never_larger_than_its_limit),
 };
 
 UNIT_MAIN(tests)
