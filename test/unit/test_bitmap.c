@@ -195,6 +195,31 @@ a_bitset_says_its_true_cardinality(LakeArena *arena)
 
 /* everything that can be asked of bitmap agrees with the bytes of expected */
 static void
+check_list(const LakeBitmap *bitmap, const uint8_t *expected)
+{
+	uint64_t	positions[1000];
+	uint64_t	next = 0;
+	size_t		room = 1;
+	size_t		count;
+
+	/* in pieces of all sizes, from where the last one has ended */
+	while ((count = bitmap_list(bitmap, next, positions, room)) > 0)
+	{
+		for (size_t i = 0; i < count; i++)
+		{
+			for (; next < positions[i]; next++)
+				CHECK_INT(expected[next], 0);
+			CHECK_INT(expected[next++], 1);
+		}
+		CHECK(count == room ||
+			  bitmap_list(bitmap, next, positions, room) == 0);
+		room = room * 7 % 1000 + 1;
+	}
+	for (; next < SPACE; next++)
+		CHECK_INT(expected[next], 0);
+}
+
+static void
 check_agrees(LakeArena *arena, const LakeBitmap *bitmap,
 			 const uint8_t *expected)
 {
@@ -214,6 +239,7 @@ check_agrees(LakeArena *arena, const LakeBitmap *bitmap,
 	}
 	CHECK_INT(bitmap_cardinality(bitmap), total);
 	CHECK_INT(bitmap_count_range(bitmap, 0, (uint64_t) 1 << 63), total);
+	check_list(bitmap, expected);
 	for (uint32_t at = 0; at < SPACE;)
 	{
 		uint32_t	len;
@@ -378,6 +404,7 @@ positions_up_to_the_highest_are_kept(LakeArena *arena)
 {
 	LakeBitmap *bitmap = bitmap_create(arena);
 	uint64_t	highest = INT64_MAX;
+	uint64_t	positions[4];
 	uint8_t		mask[4] = {0};
 
 	bitmap_add(bitmap, highest);
@@ -387,6 +414,8 @@ positions_up_to_the_highest_are_kept(LakeArena *arena)
 	CHECK_INT(bitmap_count_range(bitmap, 1, highest + 1), 2);
 	CHECK_INT(bitmap_mark(bitmap, highest - 3, 4, mask), 1);
 	CHECK_INT(mask[3], 1);
+	CHECK_INT(bitmap_list(bitmap, 1, positions, 4), 2);
+	CHECK_INT(positions[1], highest);
 }
 
 static const UnitTest tests[] = {
