@@ -142,38 +142,15 @@ check_supported(const LakeTable *table, const LakePartitionSpec *spec)
 
 /* ---- where files go ---- */
 
-/* as java.net.URLEncoder */
-static void
-append_encoded(LakeBuffer *out, const char *text)
-{
-	for (const char *c = text; *c != '\0'; c++)
-	{
-		unsigned char byte = (unsigned char) *c;
-
-		if (isalnum(byte) || strchr(".-*_", byte) != NULL)
-			buffer_append_byte(out, byte);
-		else if (byte == ' ')
-			buffer_append_byte(out, '+');
-		else
-			buffer_printf(out, "%%%02X", byte);
-	}
-}
-
 /* "a=1/b_day=2026-01-01/" */
 static void
 append_partition(LakeBuffer *out, LakeArena *arena,
 				 const LakePartitionSpec *spec, const LakeValue *partition)
 {
-	for (int i = 0; i < spec->field_count; i++)
-	{
-		const PartitionField *field = &spec->fields[i];
-
-		append_encoded(out, field->name);
-		buffer_append_byte(out, '=');
-		append_encoded(out, iceberg_human_string(arena, field,
-												 &partition[i]));
-		buffer_append_byte(out, '/');
-	}
+	if (spec->field_count == 0)
+		return;
+	buffer_append_text(out, iceberg_partition_path(arena, spec, partition));
+	buffer_append_byte(out, '/');
 }
 
 /* the low 20 bits as 0000/0000/0000/00000000 */
@@ -263,7 +240,7 @@ typedef struct ColumnList
 	LakeBuffer	path;			/* of the current field */
 	ColumnWriteOptions if_unset;
 	int			inferred_left;	/* that still get if_unset; -1: all do */
-} ColumnList;
+}			ColumnList;
 
 /* none, counts, truncate(n), full; false: it is none of them */
 static bool
@@ -293,7 +270,7 @@ parse_mode(const char *text, ColumnWriteOptions *column)
 }
 
 static const char *
-column_property(const ColumnList *list, const char *prefix)
+column_property(const ColumnList * list, const char *prefix)
 {
 	return iceberg_property(list->table,
 							lake_printf(list->arena, "%s%.*s", prefix,
@@ -302,7 +279,7 @@ column_property(const ColumnList *list, const char *prefix)
 }
 
 static void
-add_column(ColumnList *list, const LakeField *field)
+add_column(ColumnList * list, const LakeField *field)
 {
 	static const char metrics_key[] = "write.metadata.metrics.column.";
 	ColumnWriteOptions column = list->if_unset;
@@ -333,7 +310,7 @@ add_column(ColumnList *list, const LakeField *field)
 }
 
 static void
-add_fields(ColumnList *list, const LakeField *fields, int count)
+add_fields(ColumnList * list, const LakeField *fields, int count)
 {
 	size_t		len = list->path.len;
 
@@ -404,7 +381,7 @@ set_parquet(const LakeTable *table, WriteOptions *options)
 	static const char codec_key[] = "write.parquet.compression-codec";
 	static const char level_key[] = "write.parquet.compression-level";
 	static const char delete_codec_key[] =
-	"write.delete.parquet.compression-codec";
+		"write.delete.parquet.compression-codec";
 	const char *codec = iceberg_property(table, codec_key);
 	const char *delete_codec = iceberg_property(table, delete_codec_key);
 
