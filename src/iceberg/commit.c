@@ -13,8 +13,9 @@
 #include "iceberg/iceberg_int.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 #include <time.h>
+
+#include "base/random.h"
 
 /* ---- the commit ---- */
 
@@ -26,8 +27,7 @@ random_id(void)
 
 	do
 	{
-		if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
-			lake_throw(LAKE_ERROR_IO, "the system has no random numbers");
+		random_fill(&bits, sizeof bits);
 		bits &= INT64_MAX;
 	} while (bits == 0);
 	return (int64_t) bits;
@@ -46,11 +46,12 @@ iceberg_commit_create(LakeArena *arena, const CommitOptions *options)
 
 	commit->arena = arena;
 	commit->options = options;
+	commit->changes = options->changes;
 	commit->table_uuid = options->table_uuid;
 	commit->snapshot_id = random_id();
 	commit->merge = manifest_merge_create(arena);
-	if (options->changes != NULL)
-		commit->removal = removal_create(arena, options->changes);
+	if (commit->changes != NULL)
+		commit->removal = removal_create(arena, commit->changes);
 	return commit;
 }
 
@@ -162,7 +163,7 @@ write_files(LakeCommit *commit, OwnManifest *own,
 static void
 group_files(LakeCommit *commit)
 {
-	const ChangeSet *changes = commit->options->changes;
+	const ChangeSet *changes = commit->changes;
 	size_t		count = (size_t) changes->added_count;
 	const WrittenFile *const **order = lake_alloc_array(commit->scratch,
 														count, sizeof *order);
@@ -170,8 +171,8 @@ group_files(LakeCommit *commit)
 												 sizeof *files);
 	int64_t		target =
 		iceberg_property_int64(commit->head,
-							   "commit.manifest.target-size-bytes", 1,
-							   8388608);
+						   "commit.manifest.target-size-bytes", 1,
+						   8388608);
 	LakeBuffer	added[2];
 
 	for (size_t i = 0; i < count; i++)
@@ -268,7 +269,7 @@ check_file(const LakeCommit *commit, const WrittenFile *file)
 static const char *
 check_head(LakeCommit *commit)
 {
-	const ChangeSet *changes = commit->options->changes;
+	const ChangeSet *changes = commit->changes;
 	const char *uuid = commit->head->uuid;
 	const char *problem = NULL;
 
@@ -611,15 +612,14 @@ static const char *
 build_snapshot(LakeCommit *commit, const IcebergSnapshotInfo *parent,
 			   NewSnapshot *snapshot)
 {
-	const ChangeSet *changes = commit->options->changes;
 	LakeBuffer	rows;
 	const char *conflict = conflict_find(commit->arena, commit->options->store,
-										 commit->head, changes);
+										 commit->head, commit->changes);
 
 	if (conflict != NULL)
 		return conflict;
-	for (int i = 0; i < changes->added_count; i++)
-		summary_add_file(commit->summary, changes->added[i]);
+	for (int i = 0; i < commit->changes->added_count; i++)
+		summary_add_file(commit->summary, commit->changes->added[i]);
 	buffer_init(&rows, commit->scratch);
 	conflict = collect_manifests(commit, &rows);
 	if (conflict == NULL && !summary_is_empty(commit->summary))
@@ -643,7 +643,7 @@ build(LakeCommit *commit, CommitAttempt *result)
 	}
 	discard_attempt(commit);
 	result->conflict = check_head(commit);
-	if (result->conflict == NULL && changes_files(commit->options->changes))
+	if (result->conflict == NULL && changes_files(commit->changes))
 		result->conflict = build_snapshot(commit, found.parent, &snapshot);
 	if (result->conflict != NULL)
 		return;

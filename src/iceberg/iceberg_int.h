@@ -254,6 +254,8 @@ struct LakeCommit
 {
 	LakeArena  *arena;
 	const CommitOptions *options;
+	const ChangeSet *changes;	/* those of the options, or put on a newer
+								 * head */
 	const char *table_uuid;		/* NULL: not known */
 	int64_t		snapshot_id;
 	int			manifest_count; /* names that were given */
