@@ -514,7 +514,7 @@ const LakeFormat iceberg_format = {
 	.estimate = iceberg_estimate,
 	/* each of the following is set when it exists */
 	.write_options = iceberg_write_options,
-	.commit_create = NULL,
-	.commit_build = NULL,
+	.commit_create = iceberg_commit_create,
+	.commit_build = iceberg_commit_build,
 	.create = NULL
 };

@@ -92,7 +92,7 @@ static void
 former_snapshots_refs_and_logs_keep_their_bytes(LakeArena *arena)
 {
 	static const char base[] =
-	"{\"format-version\":3,\"last-updated-ms\":4000,"
+		"{\"format-version\":3,\"last-updated-ms\":4000,"
 	"\"last-sequence-number\":7,\"next-row-id\":100,"
 	"\"current-snapshot-id\":1,"
 	"\"refs\":{\"main\":{\"type\":\"branch\", \"snapshot-id\":1, "
@@ -137,7 +137,7 @@ static void
 a_branch_leaves_main_alone(LakeArena *arena)
 {
 	static const char base[] =
-	"{\"format-version\":2,\"last-updated-ms\":4000,"
+		"{\"format-version\":2,\"last-updated-ms\":4000,"
 	"\"last-sequence-number\":7,\"current-snapshot-id\":1,"
 	"\"snapshots\":[{\"snapshot-id\":1}]}";
 	NewSnapshot added = snapshot(42, 8);
@@ -196,7 +196,7 @@ static void
 of_repeated_members_one_is_left(LakeArena *arena)
 {
 	static const char base[] =
-	"{\"last-updated-ms\":1,\"format-version\":2,\"last-updated-ms\":9}";
+		"{\"last-updated-ms\":1,\"format-version\":2,\"last-updated-ms\":9}";
 	MetadataUpdate update = {.last_updated_ms = 5};
 	LakeBytes	text = metadata_apply(arena, bytes(base), NULL, &update);
 
