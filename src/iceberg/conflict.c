@@ -73,6 +73,7 @@ collect_snapshots(ConflictCheck *check)
 		iceberg_index_snapshots(check->scratch, check->head);
 	int64_t		base = check->changes->base_snapshot_id;
 	int64_t		id = check->head->current_snapshot->id;
+
 	/* counted from the head, which is 1 */
 	int		   *places = lake_alloc_array(check->scratch, index->count,
 										  sizeof *places);
@@ -172,8 +173,8 @@ find_added_in(const ConflictCheck *check, const ManifestFile *manifest)
 	const BoundsColumn *columns = (const void *) check->columns.data;
 	ManifestReader *reader =
 		manifest_reader_open(arena, arena, check->head, check->store, manifest,
-							 columns,
-							 (int) (check->columns.len / sizeof *columns));
+						 columns,
+						 (int) (check->columns.len / sizeof *columns));
 	const char *conflict = NULL;
 	ManifestEntry entry;
 

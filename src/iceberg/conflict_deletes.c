@@ -142,7 +142,7 @@ locate_files_in(DeleteCheck *deletes, const ManifestFile *manifest)
 	const LakePartitionSpec *spec;
 	const ManifestContents *contents =
 		manifest_contents_get(arena, deletes->scratch, check->head,
-							  check->store, manifest, NULL, 0, &spec);
+						  check->store, manifest, NULL, 0, &spec);
 
 	for (size_t i = 0; i < contents->file_count; i++)
 	{
@@ -204,8 +204,8 @@ match_filters(const DeleteCheck *deletes, LakeArena *arena,
 {
 	const ChangeRead *read =
 		conflict_match(deletes->check,
-					   entry->content == CONTENT_EQUALITY_DELETES ?
-					   is_update : is_serializable_update, arena, reader);
+				   entry->content == CONTENT_EQUALITY_DELETES ?
+				   is_update : is_serializable_update, arena, reader);
 
 	if (read == NULL)
 		return NULL;
@@ -267,8 +267,8 @@ index_manifest(DeleteCheck *deletes, const ManifestFile *manifest,
 	const BoundsColumn *columns = (const void *) check->columns.data;
 	ManifestReader *reader =
 		manifest_reader_open(arena, deletes->scratch, check->head,
-							 check->store, manifest, columns,
-							 (int) (check->columns.len / sizeof *columns));
+						 check->store, manifest, columns,
+						 (int) (check->columns.len / sizeof *columns));
 	const char *conflict = NULL;
 	ManifestEntry entry;
 	LakeBuffer	key;
@@ -389,7 +389,7 @@ base_positions(DeleteCheck *deletes, const ConcernedFile *file)
 	const ConflictCheck *check = deletes->check;
 	const LakeSnapshot *base =
 		iceberg_find_snapshot(deletes->scratch, check->head,
-							  check->changes->base_snapshot_id);
+						  check->changes->base_snapshot_id);
 	DeleteIndex *index = delete_index_create(deletes->scratch,
 											 deletes->scratch);
 	ScanTask	task = file->task;
@@ -506,7 +506,7 @@ conflict_find_deletes(const ConflictCheck *check)
 	size_t		count;
 	const ManifestFile *manifests =
 		manifest_list_read(check->scratch, check->store,
-						   check->head->current_snapshot, &count);
+					   check->head->current_snapshot, &count);
 
 	if (!has_new_deletes(manifests, count, after))
 		return NULL;

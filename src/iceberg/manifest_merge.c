@@ -124,12 +124,12 @@ pack_group(LakeCommit *commit, const Bin *group, bool has_newest,
 		   LakeBuffer *rows)
 {
 	uint64_t	target = (uint64_t)
-		iceberg_property_int64(commit->head,
-							   "commit.manifest.target-size-bytes", 1,
-							   8388608);
+	iceberg_property_int64(commit->head,
+						   "commit.manifest.target-size-bytes", 1,
+						   8388608);
 	uint64_t	min_count = (uint64_t)
-		iceberg_property_int64(commit->head,
-							   "commit.manifest.min-count-to-merge", 0, 100);
+	iceberg_property_int64(commit->head,
+						   "commit.manifest.min-count-to-merge", 0, 100);
 	size_t	   *starts = lake_alloc_array(commit->scratch, group->count + 1,
 										  sizeof *starts);
 	size_t		bin_count = 0;
@@ -139,7 +139,7 @@ pack_group(LakeCommit *commit, const Bin *group, bool has_newest,
 	for (size_t i = group->count; i-- > 0;)
 	{
 		uint64_t	length = (uint64_t)
-			commit_manifest_file(&group->manifests[i])->length;
+		commit_manifest_file(&group->manifests[i])->length;
 
 		if (i + 1 < group->count && size < target && length <= target - size)
 			size += length;

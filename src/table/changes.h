@@ -188,8 +188,8 @@ typedef struct CommitOptions
 	const ChangeSet *changes;	/* NULL: properties alone */
 
 	/*
-	 * The uuid of the table that the changes are of: a head with another one is
-	 * a conflict.  NULL: what the first head has.
+	 * The uuid of the table that the changes are of: a head with another one
+	 * is a conflict.  NULL: what the first head has.
 	 */
 	const char *table_uuid;
 	/* pairs for the summary: key, value, key, value, ... */
