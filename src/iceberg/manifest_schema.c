@@ -3,7 +3,9 @@
  * values as unions with null first, and the types of partition values.
  *
  * Readers go by ids.  Names matter to Avro alone, which has rules for them that
- * partition fields do not follow, and wants each named type defined once.
+ * partition fields do not follow, and wants each to be defined once.  Avro would
+ * have the second use of a type refer to the first by its name; PyIceberg does
+ * not know references, but nobody minds another name.
  *
  * Iceberg spec, appendix A, "Avro".
  */
@@ -125,9 +127,9 @@ type_name(LakeArena *arena, const LakeType *type)
 	"{\"type\":\"long\",\"logicalType\":\"timestamp-" unit "\"," \
 	"\"adjust-to-utc\":" utc "}"
 
-/* NULL: no value of the type can be written */
+/* NULL: no value of the type can be written.  name: see type_name */
 static const char *
-type_json(LakeArena *arena, const LakeType *type)
+type_json(LakeArena *arena, const LakeType *type, const char *name)
 {
 	switch (type->kind)
 	{
@@ -162,15 +164,14 @@ type_json(LakeArena *arena, const LakeType *type)
 							   "\"logicalType\":\"decimal\",\"precision\":%d,"
 							   "\"scale\":%d,\"name\":\"%s\"}",
 							   avro_decimal_size(type->precision),
-							   type->precision, type->scale,
-							   type_name(arena, type));
+							   type->precision, type->scale, name);
 		case LAKE_UUID:
-			return "{\"type\":\"fixed\",\"size\":16,"
-				"\"logicalType\":\"uuid\",\"name\":\"uuid_fixed\"}";
+			return lake_printf(arena, "{\"type\":\"fixed\",\"size\":16,"
+							   "\"logicalType\":\"uuid\",\"name\":\"%s\"}",
+							   name);
 		case LAKE_FIXED:
 			return lake_printf(arena, "{\"type\":\"fixed\",\"size\":%d,"
-							   "\"name\":\"%s\"}", type->length,
-							   type_name(arena, type));
+							   "\"name\":\"%s\"}", type->length, name);
 		default:
 			return NULL;
 	}
@@ -197,9 +198,12 @@ partition_type_json(LakeArena *arena, const LakePartitionSpec *spec, int i)
 {
 	const PartitionField *field = &spec->fields[i];
 	const LakeType *type = field->result_type;
-	const char *json = type == NULL ? NULL : type_json(arena, type);
 	const char *name = type == NULL ? NULL : type_name(arena, type);
+	const char *json;
 
+	if (name != NULL && is_defined(arena, spec, i, name))
+		name = lake_printf(arena, "%s_r%d", name, field->field_id);
+	json = type == NULL ? NULL : type_json(arena, type, name);
 	/* it is always NULL: any type will do */
 	if (json == NULL && field->transform.kind == TRANSFORM_VOID)
 		return "\"int\"";
@@ -208,8 +212,6 @@ partition_type_json(LakeArena *arena, const LakePartitionSpec *spec, int i)
 				   "partition spec %d has the field \"%s\" with transform "
 				   "\"%s\", whose values cannot be written", spec->id,
 				   field->name, field->transform.text);
-	if (name != NULL && is_defined(arena, spec, i, name))
-		return lake_printf(arena, "\"%s\"", name);
 	return json;
 }
 
