@@ -282,6 +282,25 @@ scanned_integers_must_fit(LakeArena *arena)
 	CHECK(!json_scan_int64(bytes("null"), &value));
 }
 
+static void
+written_strings_are_read_back(LakeArena *arena)
+{
+	static const char *const texts[] = {"", "plain", "\"quoted\" \\ back",
+	"\x01\x1f\t\r\n", "\xc3\xa4 \xf0\x9f\x98\x80 \x7f"};
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+	{
+		LakeBuffer	out;
+		LakeBytes	back;
+
+		buffer_init(&out, arena);
+		json_append_string(&out, texts[i]);
+		back = json_string(json_parse(arena, (LakeBytes) {out.data, out.len},
+									  "test"), "test");
+		CHECK_STRING((const char *) back.data, texts[i]);
+	}
+}
+
 static const UnitTest tests[] = {
 	UNIT(whole_texts_of_each_kind_are_parsed),
 	UNIT(malformed_texts_are_refused),
@@ -295,6 +314,7 @@ static const UnitTest tests[] = {
 	UNIT(scanner_walks_arrays),
 	UNIT(scanner_refuses_broken_structure),
 	UNIT(scanned_integers_must_fit),
+	UNIT(written_strings_are_read_back),
 };
 
 UNIT_MAIN(tests)

@@ -261,11 +261,28 @@ timestamps_reach_both_ends_of_the_range(LakeArena *arena)
 	CHECK(is_no_timestamp("9999999-01-01T00:00:00", 6, false));
 }
 
+static void
+code_points_round_trip(LakeArena *arena)
+{
+	(void) arena;
+	for (uint32_t code = 1; code <= 0x10ffff; code++)
+	{
+		uint8_t		bytes[4];
+		size_t		len = text_encode(code, bytes);
+
+		if (code == 0xd800)
+			code = 0xe000, len = text_encode(code, bytes);
+		CHECK(text_is_valid((LakeBytes) {bytes, len}));
+		CHECK(text_code_point(bytes, len) == code);
+	}
+}
+
 static const UnitTest tests[] = {
 	UNIT(valid_utf8_is_accepted_at_the_edges),
 	UNIT(invalid_utf8_is_refused_at_every_offset),
 	UNIT(nul_is_refused_at_every_offset),
 	UNIT(prefix_counts_code_points),
+	UNIT(code_points_round_trip),
 	UNIT(percent_decode_keeps_what_is_malformed),
 	UNIT(uuid_round_trips_and_refuses_other_shapes),
 	UNIT(hex_needs_whole_bytes),

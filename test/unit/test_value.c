@@ -169,6 +169,140 @@ bounds_that_cannot_be_of_the_type_are_unknown(LakeArena *arena)
 	CHECK(!lake_value_from_bound(&unknown_type, text("abc"), &value));
 }
 
+/* is that the bound of value, and does it lead back? */
+static void
+check_bound(LakeArena *arena, const LakeType *type, LakeValue value,
+			LakeBytes expected)
+{
+	LakeBytes	bound = lake_value_to_bound(arena, type, &value);
+	LakeValue	back;
+
+	CHECK_INT(bound.len, expected.len);
+	CHECK(bound.data != NULL &&
+		  memcmp(bound.data, expected.data, expected.len) == 0);
+	CHECK(lake_value_from_bound(type, bound, &back));
+	CHECK_INT(lake_value_compare(type, &value, &back), 0);
+}
+
+static void
+values_become_the_bounds_of_the_reference(LakeArena *arena)
+{
+	check_bound(arena, &boolean, (LakeValue) {.i = 1}, bytes("\1", 1));
+	check_bound(arena, &int_type, (LakeValue) {.i = 34}, bytes("\x22\0\0\0", 4));
+	check_bound(arena, &int_type, (LakeValue) {.i = -1},
+				bytes("\xff\xff\xff\xff", 4));
+	check_bound(arena, &date_type, (LakeValue) {.i = 17486},
+				bytes("\x4e\x44\0\0", 4));
+	check_bound(arena, &long_type, (LakeValue) {.i = 34},
+				bytes("\x22\0\0\0\0\0\0\0", 8));
+	check_bound(arena, &timestamptz, (LakeValue) {.i = 1510871468000000},
+				bytes("\x00\xc3\x26\x2d\x21\x5e\x05\x00", 8));
+	check_bound(arena, &float_type, (LakeValue) {.d = 1.0},
+				bytes("\0\0\x80\x3f", 4));
+	check_bound(arena, &double_type, (LakeValue) {.d = -1.5},
+				bytes("\0\0\0\0\0\0\xf8\xbf", 8));
+	check_bound(arena, &decimal_9_2, (LakeValue) {.decimal = 1420},
+				bytes("\x05\x8c", 2));
+	check_bound(arena, &decimal_9_2, (LakeValue) {.decimal = 128},
+				bytes("\0\x80", 2));
+	check_bound(arena, &decimal_9_2, (LakeValue) {.decimal = -129},
+				bytes("\xff\x7f", 2));
+	check_bound(arena, &string_type, (LakeValue) {.bytes = text("ice")},
+				text("ice"));
+	check_bound(arena, &string_type, (LakeValue) {.bytes = {NULL, 0}},
+				text(""));
+	check_bound(arena, &uuid_type,
+				(LakeValue) {.bytes = text("0123456789abcdef")},
+				text("0123456789abcdef"));
+	CHECK_THROWS(LAKE_ERROR_INTERNAL, "no bounds",
+				 lake_value_to_bound(arena, &unknown_type,
+									 &(LakeValue) {.i = 1}));
+}
+
+/* the bound cut to width; "-" when there is none */
+static const char *
+truncated(LakeArena *arena, const LakeType *type, LakeBytes value, int width,
+		  bool upper)
+{
+	LakeValue	whole = {.bytes = value};
+	LakeValue	result;
+
+	if (!lake_value_truncate_bound(arena, type, &whole, width, upper,
+								   &result))
+		return "-";
+	CHECK(upper ? lake_value_compare(type, &result, &whole) >= 0 :
+		  lake_value_compare(type, &result, &whole) <= 0);
+	return lake_strndup(arena, (const char *) result.bytes.data,
+						result.bytes.len);
+}
+
+#define CHECK_CUT(type, value, width, expected_lower, expected_upper) \
+	do { \
+		CHECK_STRING(truncated(arena, type, text(value), width, false), \
+					 expected_lower); \
+		CHECK_STRING(truncated(arena, type, text(value), width, true), \
+					 expected_upper); \
+	} while (0)
+
+static void
+text_bounds_are_cut_by_code_points(LakeArena *arena)
+{
+	CHECK_CUT(&string_type, "abc", 3, "abc", "abc");
+	CHECK_CUT(&string_type, "abcd", 3, "abc", "abd");
+	CHECK_CUT(&string_type, "\xc3\xa4\xc3\xb6\xc3\xbc", 2, "\xc3\xa4\xc3\xb6",
+			  "\xc3\xa4\xc3\xb7");
+	/* a code point may grow by a byte */
+	CHECK_CUT(&string_type, "a\x7fz", 2, "a\x7f", "a\xc2\x80");
+	CHECK_CUT(&string_type, "\xdf\xbfz", 1, "\xdf\xbf", "\xe0\xa0\x80");
+	CHECK_CUT(&string_type, "\xef\xbf\xbfz", 1, "\xef\xbf\xbf",
+			  "\xf0\x90\x80\x80");
+	/* U+D7FF is followed by U+E000 */
+	CHECK_CUT(&string_type, "\xed\x9f\xbfz", 1, "\xed\x9f\xbf",
+			  "\xee\x80\x80");
+	/* U+10FFFF by nothing */
+	CHECK_CUT(&string_type, "a\xf4\x8f\xbf\xbfz", 2, "a\xf4\x8f\xbf\xbf", "b");
+	CHECK_CUT(&string_type, "\xf4\x8f\xbf\xbfz", 1, "\xf4\x8f\xbf\xbf", "-");
+	CHECK_CUT(&string_type, "\xf0\x9f\x98\x80!", 1, "\xf0\x9f\x98\x80",
+			  "\xf0\x9f\x98\x81");
+	CHECK_CUT(&string_type, "", 3, "", "");
+}
+
+static void
+binary_bounds_are_cut_by_bytes(LakeArena *arena)
+{
+	CHECK_CUT(&binary_type, "\xc3\xa4z", 1, "\xc3", "\xc4");
+	CHECK_CUT(&binary_type, "a\xff\xffz", 3, "a\xff\xff", "b");
+	CHECK_CUT(&binary_type, "\xff\xffz", 2, "\xff\xff", "-");
+	CHECK_CUT(&binary_type, "\xff\xff", 2, "\xff\xff", "\xff\xff");
+}
+
+static void
+bounds_of_other_types_are_not_cut(LakeArena *arena)
+{
+	LakeValue	value = {.i = INT64_MAX};
+	LakeValue	result;
+
+	CHECK(lake_value_truncate_bound(arena, &long_type, &value, 1, true,
+									&result));
+	CHECK_INT(result.i, INT64_MAX);
+	CHECK_CUT(&fixed_4, "abcd", 1, "abcd", "abcd");
+	CHECK_CUT(&uuid_type, "0123456789abcdef", 1, "0123456789abcdef",
+			  "0123456789abcdef");
+}
+
+static void
+broken_text_has_no_upper_bound_that_lies(LakeArena *arena)
+{
+	char		continuation[100];
+
+	memset(continuation, 0xbf, sizeof continuation);
+	continuation[0] = (char) 0xf4;
+	truncated(arena, &string_type, bytes(continuation, 100), 1, true);
+	continuation[50] = 'x';
+	CHECK_STRING(truncated(arena, &string_type, bytes(continuation, 100), 1,
+						   true), "-");
+}
+
 static LakeValue
 from_json(LakeArena *arena, const LakeType *type, const char *json)
 {
@@ -279,6 +413,11 @@ static const UnitTest tests[] = {
 	UNIT(bounds_are_read_in_their_binary_form),
 	UNIT(bounds_older_than_a_promotion_are_widened),
 	UNIT(bounds_that_cannot_be_of_the_type_are_unknown),
+	UNIT(values_become_the_bounds_of_the_reference),
+	UNIT(text_bounds_are_cut_by_code_points),
+	UNIT(binary_bounds_are_cut_by_bytes),
+	UNIT(bounds_of_other_types_are_not_cut),
+	UNIT(broken_text_has_no_upper_bound_that_lies),
 	UNIT(defaults_are_read_in_their_json_form),
 	UNIT(defaults_that_do_not_fit_are_refused),
 	UNIT(text_is_what_postgresql_shows),
