@@ -43,6 +43,10 @@ fields_are_found_by_id(LakeArena *arena)
 	CHECK_INT(list[0].deleted_files, 2);
 	CHECK_INT(list[0].live_files, 3);
 	CHECK_INT(list[0].live_rows, 30);
+	/* the fixture's lists do not have these */
+	CHECK_INT(list[0].min_sequence_number, 0);
+	CHECK_INT(list[0].deleted_rows, -1);
+	CHECK(list[0].key_metadata.data == NULL);
 	CHECK_INT(list[0].first_row_id, 100);
 	CHECK_INT(list[0].summary_count, 1);
 	CHECK(list[0].has_summaries);
