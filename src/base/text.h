@@ -44,4 +44,11 @@ extern int64_t text_days_from_civil(int64_t year, int month, int day);
 extern void text_civil_from_days(int64_t days, int64_t *year, int *month,
 								 int *day);
 
+/*
+ * A name that Avro allows for any other, as Java makes it: a digit at the
+ * beginning gets an underscore, what is no letter is _x and the hex of its
+ * UTF-16 units.  In arena.
+ */
+extern const char *text_avro_name(LakeArena *arena, const char *name);
+
 #endif							/* LAKE_TEXT_H */

@@ -240,7 +240,7 @@ typedef struct ColumnList
 	LakeBuffer	path;			/* of the current field */
 	ColumnWriteOptions if_unset;
 	int			inferred_left;	/* that still get if_unset; -1: all do */
-}			ColumnList;
+} ColumnList;
 
 /* none, counts, truncate(n), full; false: it is none of them */
 static bool
@@ -270,7 +270,7 @@ parse_mode(const char *text, ColumnWriteOptions *column)
 }
 
 static const char *
-column_property(const ColumnList * list, const char *prefix)
+column_property(const ColumnList *list, const char *prefix)
 {
 	return iceberg_property(list->table,
 							lake_printf(list->arena, "%s%.*s", prefix,
@@ -279,7 +279,7 @@ column_property(const ColumnList * list, const char *prefix)
 }
 
 static void
-add_column(ColumnList * list, const LakeField *field)
+add_column(ColumnList *list, const LakeField *field)
 {
 	static const char metrics_key[] = "write.metadata.metrics.column.";
 	ColumnWriteOptions column = list->if_unset;
@@ -310,7 +310,7 @@ add_column(ColumnList * list, const LakeField *field)
 }
 
 static void
-add_fields(ColumnList * list, const LakeField *fields, int count)
+add_fields(ColumnList *list, const LakeField *fields, int count)
 {
 	size_t		len = list->path.len;
 

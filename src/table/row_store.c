@@ -27,7 +27,7 @@ typedef struct Pieces
 	uint8_t    *next;
 	size_t		left;
 	size_t		size;			/* of the newest piece */
-}			Pieces;
+} Pieces;
 
 struct VectorBuilder
 {
@@ -52,7 +52,7 @@ typedef struct Chunk
 	size_t		full_size;		/* bytes, as counted when the next one came */
 	VectorBuilder *columns;
 	const LakeVector **vectors; /* of the columns */
-}			Chunk;
+} Chunk;
 
 struct RowStore
 {
@@ -113,7 +113,7 @@ layout_of(const LakeType *type)
 }
 
 static void
-builder_init(VectorBuilder *builder, Chunk * chunk, const LakeType *type,
+builder_init(VectorBuilder *builder, Chunk *chunk, const LakeType *type,
 			 uint32_t first_capacity)
 {
 	builder->first_capacity = first_capacity;
@@ -246,7 +246,7 @@ vector_append_bool(VectorBuilder *builder, bool value)
 }
 
 static uint8_t *
-pieces_take(Pieces * pieces, size_t size)
+pieces_take(Pieces *pieces, size_t size)
 {
 	uint8_t    *place;
 
@@ -430,7 +430,7 @@ builder_truncate(VectorBuilder *builder, uint32_t count)
 static Chunk *
 chunk_at(const RowStore *store, size_t i)
 {
-	return ((Chunk * *) (void *) store->chunks.data)[i];
+	return ((Chunk **) (void *) store->chunks.data)[i];
 }
 
 static size_t
@@ -508,7 +508,7 @@ row_store_count(const RowStore *store)
 size_t
 row_store_size(const RowStore *store)
 {
-	const		Chunk *last = last_chunk(store);
+	const Chunk *last = last_chunk(store);
 
 	return store->full_size +
 		(last == NULL ? 0 : lake_arena_size(last->arena));

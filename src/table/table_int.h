@@ -6,6 +6,7 @@
 
 #include "io/io.h"
 #include "parquet/parquet.h"
+#include "table/changes.h"
 #include "table/deletes.h"
 #include "table/table.h"
 
@@ -351,5 +352,35 @@ extern void delete_scan_begin(DeleteScan *scan,
 							  const LakeField *const *fields, int count);
 extern void delete_scan_row_group(DeleteScan *scan, int row_group,
 								  RowsFunction take, void *arg);
+
+/* ---- parquet_fields.c ---- */
+
+/*
+ * Columns of a file for fields of a table, in arena, and how many leaves they
+ * have.  Throws UNSUPPORTED, naming the column, for types that are not written.
+ */
+extern const ParquetField *const *parquet_fields_make(LakeArena *arena,
+													  const LakeField *const *fields,
+													  int count,
+													  int *leaf_count);
+
+/* the number of the leaf with the field id; -1: there is none */
+extern int	parquet_fields_leaf(const ParquetField *const *fields, int count,
+								int32_t field_id);
+
+/*
+ * A vector in the layout of batch.h as the file's column wants it; itself if
+ * that is the same.  arena lives until the vector has been written.
+ */
+extern const LakeVector *parquet_fields_narrow(LakeArena *arena,
+											   const ParquetField *field,
+											   const LakeVector *vector);
+
+/* ---- file_metrics.c ---- */
+
+/* a finished file's numbers, as manifests have them; in arena */
+extern void file_metrics_set(LakeArena *arena, WrittenFile *file,
+							 const WriteOptions *write,
+							 const ParquetTotals *totals);
 
 #endif							/* LAKE_TABLE_INT_H */
