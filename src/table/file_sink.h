@@ -46,6 +46,12 @@ extern size_t file_sink_held_bytes(const FileSink *sink);
 /* ends all files; in the order in which they were begun */
 extern const WrittenFile *const *file_sink_finish(FileSink *sink, int *count);
 
+/*
+ * Drops what the sink has written, ended files among them, from the store's put
+ * set.  Never throws; the sink is of no use afterwards.
+ */
+extern void file_sink_cancel(FileSink *sink);
+
 /* the mode of a column's metrics */
 extern const ColumnWriteOptions *write_options_column(const WriteOptions *write,
 													  int32_t field_id);
