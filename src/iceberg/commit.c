@@ -420,7 +420,6 @@ write_list(LakeCommit *commit, const NewSnapshot *snapshot,
 		   const CommitManifest *manifests, size_t count)
 {
 	const CommitOptions *options = commit->options;
-	const IcebergTable *table = iceberg_table(commit->head);
 	ListedManifest *rows = lake_alloc_array(commit->scratch, count,
 											sizeof *rows);
 	ManifestListHeader header = {
@@ -429,8 +428,6 @@ write_list(LakeCommit *commit, const NewSnapshot *snapshot,
 		.parent_id = snapshot->parent_id,
 		.sequence_number = snapshot->sequence_number,
 		.first_row_id = snapshot->first_row_id,
-		.specs = table->specs,
-		.spec_count = table->spec_count
 	};
 
 	for (size_t i = 0; i < count; i++)

@@ -86,7 +86,8 @@ typedef struct ManifestWriter ManifestWriter;
 /*
  * Begins a manifest of one spec and content in the store's put set.
  * schema: the table's current one.  codec as write.manifest.compression-codec
- * says.
+ * says.  Throws UNSUPPORTED, naming the field, when values of the spec cannot
+ * be written.
  */
 extern ManifestWriter *manifest_writer_create(LakeArena *arena,
 											  LakeStore *store,
@@ -98,19 +99,21 @@ extern ManifestWriter *manifest_writer_create(LakeArena *arena,
 											  int64_t snapshot_id,
 											  LakeCodec codec, int32_t level);
 
-/* ADDED by this commit: what is inherited is left out */
+/* ADDED by this commit: numbers that are inherited are left out */
 extern void manifest_writer_add(ManifestWriter *writer,
 								const WrittenFile *file);
 
 /*
  * An entry of another manifest, with all that it inherited made explicit:
  * STATUS_EXISTING, or STATUS_DELETED by this commit's snapshot.  partition: of
- * the spec's fields.
+ * the spec's fields.  CORRUPT when it lacks what must be explicit.
  */
 extern void manifest_writer_carry(ManifestWriter *writer,
 								  const IcebergEntry *entry,
 								  const LakeValue *partition,
 								  EntryStatus status);
+
+/* bytes so far, without those of the block that is not full yet */
 extern uint64_t manifest_writer_size(const ManifestWriter *writer);
 extern const NewManifest *manifest_writer_finish(ManifestWriter *writer);
 
@@ -130,13 +133,12 @@ typedef struct ManifestListHeader
 	int64_t		parent_id;		/* -1 none */
 	int64_t		sequence_number;
 	int64_t		first_row_id;	/* v3: the table's next-row-id */
-	const LakePartitionSpec *specs; /* for the summaries' types */
-	int			spec_count;
 } ManifestListHeader;
 
 /*
  * Writes a list into the store's put set and returns the next row id after all
- * of its manifests (v3; else first_row_id).
+ * of its manifests (v3; else first_row_id).  What newer versions require of old
+ * rows is looked up in their manifests, which may throw as reading them does.
  */
 extern int64_t manifest_list_write(LakeArena *arena, LakeStore *store,
 								   const char *location,

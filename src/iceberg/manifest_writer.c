@@ -254,6 +254,22 @@ add_rows(int64_t *rows, const IcebergEntry *entry)
 				   (long long) INT64_MAX);
 }
 
+/* of a live entry */
+static void
+note_sequence_number(ManifestFile *file, const IcebergEntry *entry)
+{
+	int64_t		number = entry->sequence_number;
+
+	/* the commit's, which is above all others */
+	if (number == ICEBERG_NONE && entry->status == STATUS_ADDED)
+		return;
+	/* nobody knows: it may be any */
+	if (number < 0)
+		number = 0;
+	if (file->min_sequence_number == -1 || number < file->min_sequence_number)
+		file->min_sequence_number = number;
+}
+
 static void
 count_entry(ManifestWriter *writer, const IcebergEntry *entry)
 {
@@ -274,10 +290,7 @@ count_entry(ManifestWriter *writer, const IcebergEntry *entry)
 			add_rows(&file->deleted_rows, entry);
 			return;
 	}
-	if (entry->sequence_number != ICEBERG_NONE &&
-		(file->min_sequence_number == -1 ||
-		 entry->sequence_number < file->min_sequence_number))
-		file->min_sequence_number = entry->sequence_number;
+	note_sequence_number(file, entry);
 }
 
 /* ---- entries ---- */
@@ -400,10 +413,8 @@ write_entry(ManifestWriter *writer, const IcebergEntry *entry,
 	LakeFrame	frame;
 
 	lake_frame_push(&frame, "writing manifest", writer->file.path);
-	if ((entry->content != CONTENT_DATA) != writer->file.has_deletes)
-		throw_entry(entry, "content", writer->file.has_deletes ?
-					"is data in a manifest of deletes" :
-					"is deletes in a manifest of data");
+	if (writer->file.has_deletes && entry->content == CONTENT_DATA)
+		throw_entry(entry, "content", "is data in a manifest of deletes");
 	write_columns(writer, entry_columns, LENGTH(entry_columns), entry,
 				  partition);
 	write_columns(writer, file_columns, LENGTH(file_columns), entry,
@@ -494,6 +505,9 @@ manifest_writer_add(ManifestWriter *writer, const WrittenFile *file)
 		.content_size = ICEBERG_NONE,
 	};
 
+	if (entry.content != CONTENT_DATA && !writer->file.has_deletes)
+		lake_throw(LAKE_ERROR_INTERNAL, "\"%s\" is added to a manifest of data",
+				   file->path);
 	if (file->spec->id != writer->spec->id)
 		lake_throw(LAKE_ERROR_INTERNAL,
 				   "\"%s\" is of partition spec %d, its manifest of %d",
@@ -520,10 +534,12 @@ manifest_writer_carry(ManifestWriter *writer, const IcebergEntry *entry,
 	carried.status = status;
 	if (status == STATUS_DELETED)
 		carried.snapshot_id = writer->file.snapshot_id;
-	/* nothing but what is new may inherit these */
+	/* the new manifest's is none of its own */
 	if (carried.snapshot_id == ICEBERG_NONE)
 		throw_entry(entry, "snapshot_id", "is missing");
-	if (carried.sequence_number == ICEBERG_NONE)
+	/* as in reading: of data it may never matter, deletes would be too new */
+	if (carried.sequence_number == ICEBERG_NONE &&
+		carried.content != CONTENT_DATA && status != STATUS_DELETED)
 		throw_entry(entry, "sequence_number", "is missing");
 	/* as readers take it */
 	if (carried.format.data == NULL)
