@@ -412,4 +412,115 @@ lake_schema_ids(Lake *lake, const char *name)
 	return text;
 }
 
+/* ---- comparing ---- */
+
+static inline bool
+lake_is_same_bytes(LakeBytes a, LakeBytes b)
+{
+	return (a.data == NULL) == (b.data == NULL) && a.len == b.len &&
+		(a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+static inline void
+lake_check_row(const ManifestFile *a, const ManifestFile *b)
+{
+	CHECK_STRING(a->path, b->path);
+	CHECK_INT(a->length, b->length);
+	CHECK_INT(a->spec_id, b->spec_id);
+	CHECK_INT(a->has_deletes, b->has_deletes);
+	CHECK_INT(a->sequence_number, b->sequence_number);
+	CHECK_INT(a->min_sequence_number, b->min_sequence_number);
+	CHECK_INT(a->snapshot_id, b->snapshot_id);
+	CHECK_INT(a->first_row_id, b->first_row_id);
+	CHECK_INT(a->added_files, b->added_files);
+	CHECK_INT(a->existing_files, b->existing_files);
+	CHECK_INT(a->deleted_files, b->deleted_files);
+	CHECK_INT(a->added_rows, b->added_rows);
+	CHECK_INT(a->existing_rows, b->existing_rows);
+	CHECK_INT(a->deleted_rows, b->deleted_rows);
+	CHECK_INT(a->live_files, b->live_files);
+	CHECK_INT(a->live_rows, b->live_rows);
+	CHECK(lake_is_same_bytes(a->key_metadata, b->key_metadata));
+	CHECK_INT(a->has_summaries, b->has_summaries);
+	CHECK_INT(a->summary_count, b->summary_count);
+	for (int i = 0; i < a->summary_count && i < b->summary_count; i++)
+	{
+		CHECK_INT(a->summaries[i].has_null, b->summaries[i].has_null);
+		CHECK_INT(a->summaries[i].has_nan, b->summaries[i].has_nan);
+		CHECK_INT(a->summaries[i].nan_is_known, b->summaries[i].nan_is_known);
+		CHECK(lake_is_same_bytes(a->summaries[i].lower, b->summaries[i].lower));
+		CHECK(lake_is_same_bytes(a->summaries[i].upper, b->summaries[i].upper));
+	}
+}
+
+/* zeros with their signs, too */
+static inline bool
+lake_is_same_value(const LakeType *type, const LakeValue *a, const LakeValue *b)
+{
+	if (a->is_null || b->is_null)
+		return a->is_null && b->is_null;
+	if ((type->kind == LAKE_FLOAT || type->kind == LAKE_DOUBLE) &&
+		(signbit(a->d) != 0) != (signbit(b->d) != 0))
+		return false;
+	return lake_value_compare(type, a, b) == 0;
+}
+
+static inline void
+lake_check_partition(const LakePartitionSpec *spec, const LakeValue *a,
+					 const LakeValue *b)
+{
+	for (int i = 0; i < spec->field_count; i++)
+		CHECK(lake_is_same_value(spec->fields[i].result_type, &a[i], &b[i]));
+}
+
+static inline void
+lake_check_metrics(const IcebergEntry *a, const IcebergEntry *b)
+{
+	for (int i = 0; i < METRIC_COUNT; i++)
+	{
+		const FieldMetrics *x = &a->metrics[i];
+		const FieldMetrics *y = &b->metrics[i];
+
+		CHECK_INT(x->count, y->count);
+		CHECK((x->fields == NULL) == (y->fields == NULL));
+		for (size_t j = 0; j < x->count && j < y->count; j++)
+		{
+			CHECK_INT(x->fields[j].field_id, y->fields[j].field_id);
+			CHECK_INT(x->fields[j].count, y->fields[j].count);
+			CHECK(lake_is_same_bytes(x->fields[j].bound, y->fields[j].bound));
+		}
+	}
+}
+
+static inline void
+lake_check_integers(const IntegerList *a, const IntegerList *b)
+{
+	CHECK_INT(a->count, b->count);
+	CHECK((a->values == NULL) == (b->values == NULL));
+	for (size_t i = 0; i < a->count && i < b->count; i++)
+		CHECK_INT(a->values[i], b->values[i]);
+}
+
+/* all but status and snapshot id */
+static inline void
+lake_check_entry(const IcebergEntry *a, const IcebergEntry *b)
+{
+	CHECK_INT(a->sequence_number, b->sequence_number);
+	CHECK_INT(a->file_sequence_number, b->file_sequence_number);
+	CHECK_INT(a->content, b->content);
+	CHECK(lake_is_same_bytes(a->path, b->path));
+	CHECK(lake_is_same_bytes(a->format, b->format));
+	CHECK_INT(a->record_count, b->record_count);
+	CHECK_INT(a->size, b->size);
+	lake_check_metrics(a, b);
+	CHECK(lake_is_same_bytes(a->key_metadata, b->key_metadata));
+	lake_check_integers(&a->split_offsets, &b->split_offsets);
+	lake_check_integers(&a->equality_ids, &b->equality_ids);
+	CHECK_INT(a->sort_order_id, b->sort_order_id);
+	CHECK_INT(a->first_row_id, b->first_row_id);
+	CHECK(lake_is_same_bytes(a->referenced_file, b->referenced_file));
+	CHECK_INT(a->content_offset, b->content_offset);
+	CHECK_INT(a->content_size, b->content_size);
+}
+
 #endif							/* LAKE_MANIFEST_FIXTURE_H */

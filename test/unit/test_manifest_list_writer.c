@@ -21,45 +21,6 @@ static const ManifestFile complete = {
 	.summary_count = 2, .summaries = summaries
 };
 
-static bool
-is_same_bytes(LakeBytes a, LakeBytes b)
-{
-	return (a.data == NULL) == (b.data == NULL) && a.len == b.len &&
-		(a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
-}
-
-static void
-check_row(const ManifestFile *a, const ManifestFile *b)
-{
-	CHECK_STRING(a->path, b->path);
-	CHECK_INT(a->length, b->length);
-	CHECK_INT(a->spec_id, b->spec_id);
-	CHECK_INT(a->has_deletes, b->has_deletes);
-	CHECK_INT(a->sequence_number, b->sequence_number);
-	CHECK_INT(a->min_sequence_number, b->min_sequence_number);
-	CHECK_INT(a->snapshot_id, b->snapshot_id);
-	CHECK_INT(a->first_row_id, b->first_row_id);
-	CHECK_INT(a->added_files, b->added_files);
-	CHECK_INT(a->existing_files, b->existing_files);
-	CHECK_INT(a->deleted_files, b->deleted_files);
-	CHECK_INT(a->added_rows, b->added_rows);
-	CHECK_INT(a->existing_rows, b->existing_rows);
-	CHECK_INT(a->deleted_rows, b->deleted_rows);
-	CHECK_INT(a->live_files, b->live_files);
-	CHECK_INT(a->live_rows, b->live_rows);
-	CHECK(is_same_bytes(a->key_metadata, b->key_metadata));
-	CHECK_INT(a->has_summaries, b->has_summaries);
-	CHECK_INT(a->summary_count, b->summary_count);
-	for (int i = 0; i < a->summary_count && i < b->summary_count; i++)
-	{
-		CHECK_INT(a->summaries[i].has_null, b->summaries[i].has_null);
-		CHECK_INT(a->summaries[i].has_nan, b->summaries[i].has_nan);
-		CHECK_INT(a->summaries[i].nan_is_known, b->summaries[i].nan_is_known);
-		CHECK(is_same_bytes(a->summaries[i].lower, b->summaries[i].lower));
-		CHECK(is_same_bytes(a->summaries[i].upper, b->summaries[i].upper));
-	}
-}
-
 /* writes rows, reads them, and writes those again */
 static void
 check_carried(Lake *lake, const ManifestFile *rows, size_t count,
@@ -82,7 +43,7 @@ check_carried(Lake *lake, const ManifestFile *rows, size_t count,
 		read = lake_read_list(lake, name, &found);
 		CHECK_INT(found, count);
 		for (size_t i = 0; i < count; i++)
-			check_row(&read[i], &expected[i]);
+			lake_check_row(&read[i], &expected[i]);
 	}
 }
 
@@ -263,7 +224,7 @@ what_a_snapshot_does_not_say_is_looked_up(LakeArena *arena)
 	row.length = written.length;
 	row.spec_id = SPEC_IDENTITY;
 	row.first_row_id = 100;
-	check_row(&read[0], &row);
+	lake_check_row(&read[0], &row);
 }
 
 static void
@@ -275,7 +236,7 @@ check_header(Lake *lake, const char *key, const char *value)
 	};
 
 	avro_reader_header(lake_open_avro(lake, "list.avro"), key, &found);
-	CHECK(is_same_bytes(found, wanted));
+	CHECK(lake_is_same_bytes(found, wanted));
 }
 
 static void

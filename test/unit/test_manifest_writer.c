@@ -57,38 +57,11 @@ walk_open(Lake *lake, const ManifestFile *manifest,
 						   spec, true);
 }
 
-static bool
-is_same_bytes(LakeBytes a, LakeBytes b)
-{
-	return (a.data == NULL) == (b.data == NULL) && a.len == b.len &&
-		(a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
-}
-
 static LakeBytes
 text(const char *value)
 {
 	return (LakeBytes) {(const uint8_t *) value,
 						value == NULL ? 0 : strlen(value)};
-}
-
-/* zeros with their signs, too */
-static bool
-is_same_value(const LakeType *type, const LakeValue *a, const LakeValue *b)
-{
-	if (a->is_null || b->is_null)
-		return a->is_null && b->is_null;
-	if ((type->kind == LAKE_FLOAT || type->kind == LAKE_DOUBLE) &&
-		(signbit(a->d) != 0) != (signbit(b->d) != 0))
-		return false;
-	return lake_value_compare(type, a, b) == 0;
-}
-
-static void
-check_partition(const LakePartitionSpec *spec, const LakeValue *a,
-				const LakeValue *b)
-{
-	for (int i = 0; i < spec->field_count; i++)
-		CHECK(is_same_value(spec->fields[i].result_type, &a[i], &b[i]));
 }
 
 /* one map of a written file; count -1, bound NULL: it must not be there */
@@ -116,7 +89,7 @@ check_metric(const WrittenFile *file, const FieldMetrics *metrics,
 			return;
 		CHECK_INT(metric->field_id, column->field_id);
 		if (is_bound)
-			CHECK(is_same_bytes(metric->bound, bound));
+			CHECK(lake_is_same_bytes(metric->bound, bound));
 		else
 			CHECK_INT(metric->count, counts[kind]);
 	}
@@ -137,9 +110,9 @@ check_added(Lake *lake, const Written *written, const WrittenFile *file,
 	CHECK_INT(entry->file_sequence_number, version == 1 ? 0 : 5);
 	CHECK_INT(entry->content, file->kind == WRITTEN_DATA ? CONTENT_DATA :
 			  CONTENT_POSITION_DELETES);
-	CHECK(is_same_bytes(entry->path, text(file->path)));
-	CHECK(is_same_bytes(entry->format, text(is_vector ? "PUFFIN" :
-											"PARQUET")));
+	CHECK(lake_is_same_bytes(entry->path, text(file->path)));
+	CHECK(lake_is_same_bytes(entry->format, text(is_vector ? "PUFFIN" :
+												 "PARQUET")));
 	CHECK_INT(entry->record_count, file->record_count);
 	CHECK_INT(entry->size, file->size);
 	for (int i = 0; i < METRIC_COUNT; i++)
@@ -152,7 +125,7 @@ check_added(Lake *lake, const Written *written, const WrittenFile *file,
 	CHECK(entry->equality_ids.values == NULL);
 	CHECK_INT(entry->sort_order_id, file->sort_order_id == -1 ? ICEBERG_NONE :
 			  file->sort_order_id);
-	CHECK(is_same_bytes(entry->referenced_file, text(file->referenced_file)));
+	CHECK(lake_is_same_bytes(entry->referenced_file, text(file->referenced_file)));
 	CHECK_INT(entry->content_offset, is_vector ? file->content_offset :
 			  ICEBERG_NONE);
 	CHECK_INT(entry->content_size, is_vector ? file->content_size :
@@ -191,8 +164,8 @@ check_all_added(Lake *lake, const Written *written)
 		if (entry == NULL)
 			return;
 		check_added(lake, written, written->files[i], entry);
-		check_partition(written->spec, written->files[i]->partition,
-						entry_walk_partition(walk, lake->arena));
+		lake_check_partition(written->spec, written->files[i]->partition,
+							 entry_walk_partition(walk, lake->arena));
 		CHECK_INT(entry->first_row_id, row_id == -1 ? ICEBERG_NONE : row_id);
 		if (row_id != -1)
 			row_id += entry->record_count;
@@ -348,56 +321,6 @@ nan_is_no_bound(LakeArena *arena)
 
 /* ---- carried entries ---- */
 
-static void
-check_carried_metrics(const IcebergEntry *a, const IcebergEntry *b)
-{
-	for (int i = 0; i < METRIC_COUNT; i++)
-	{
-		const FieldMetrics *x = &a->metrics[i];
-		const FieldMetrics *y = &b->metrics[i];
-
-		CHECK_INT(x->count, y->count);
-		CHECK((x->fields == NULL) == (y->fields == NULL));
-		for (size_t j = 0; j < x->count && j < y->count; j++)
-		{
-			CHECK_INT(x->fields[j].field_id, y->fields[j].field_id);
-			CHECK_INT(x->fields[j].count, y->fields[j].count);
-			CHECK(is_same_bytes(x->fields[j].bound, y->fields[j].bound));
-		}
-	}
-}
-
-static void
-check_carried_list(const IntegerList *a, const IntegerList *b)
-{
-	CHECK_INT(a->count, b->count);
-	CHECK((a->values == NULL) == (b->values == NULL));
-	for (size_t i = 0; i < a->count && i < b->count; i++)
-		CHECK_INT(a->values[i], b->values[i]);
-}
-
-/* all but status and snapshot id */
-static void
-check_carried(const IcebergEntry *a, const IcebergEntry *b)
-{
-	CHECK_INT(a->sequence_number, b->sequence_number);
-	CHECK_INT(a->file_sequence_number, b->file_sequence_number);
-	CHECK_INT(a->content, b->content);
-	CHECK(is_same_bytes(a->path, b->path));
-	CHECK(is_same_bytes(a->format, b->format));
-	CHECK_INT(a->record_count, b->record_count);
-	CHECK_INT(a->size, b->size);
-	check_carried_metrics(a, b);
-	CHECK(is_same_bytes(a->key_metadata, b->key_metadata));
-	check_carried_list(&a->split_offsets, &b->split_offsets);
-	check_carried_list(&a->equality_ids, &b->equality_ids);
-	CHECK_INT(a->sort_order_id, b->sort_order_id);
-	CHECK_INT(a->first_row_id, b->first_row_id);
-	CHECK(is_same_bytes(a->referenced_file, b->referenced_file));
-	CHECK_INT(a->content_offset, b->content_offset);
-	CHECK_INT(a->content_size, b->content_size);
-}
-
 /* every third entry is deleted */
 static EntryStatus
 carried_status(int i)
@@ -448,9 +371,9 @@ check_all_carried(Lake *lake, const Written *written)
 		CHECK_INT(entry->status, carried_status(count));
 		CHECK_INT(entry->snapshot_id,
 				  entry->status == STATUS_DELETED ? 88 : 77);
-		check_carried(old, entry);
-		check_partition(spec, entry_walk_partition(before, lake->arena),
-						entry_walk_partition(after, lake->arena));
+		lake_check_entry(old, entry);
+		lake_check_partition(spec, entry_walk_partition(before, lake->arena),
+							 entry_walk_partition(after, lake->arena));
 	}
 	CHECK(entry_walk_next(after) == NULL);
 	CHECK_INT(count, FILES);
@@ -503,7 +426,7 @@ what_others_wrote_is_carried(LakeArena *arena)
 	read = entry_walk_next(walk_open(lake, &manifest, spec));
 	CHECK_INT(read->status, STATUS_EXISTING);
 	CHECK_INT(read->snapshot_id, 3);
-	check_carried(&entry, read);
+	lake_check_entry(&entry, read);
 }
 
 static void
@@ -517,9 +440,9 @@ files_of_unknown_formats_are_parquet(LakeArena *arena)
 
 	manifest_writer_carry(writer, &entry, NULL, STATUS_EXISTING);
 	manifest = manifest_writer_finish(writer)->file;
-	CHECK(is_same_bytes(entry_walk_next(walk_open(lake, &manifest,
-												  spec))->format,
-						text("PARQUET")));
+	CHECK(lake_is_same_bytes(entry_walk_next(walk_open(lake, &manifest,
+													   spec))->format,
+							 text("PARQUET")));
 }
 
 static void
@@ -530,11 +453,6 @@ entries_that_lack_what_is_required_are_refused(LakeArena *arena)
 	ManifestWriter *writer = lake_manifest(lake, "m.avro", spec, false, 88);
 	IcebergEntry entry = {.path = text("/lake/a"), .snapshot_id = 1};
 
-	entry.sequence_number = ICEBERG_NONE;
-	CHECK_THROWS(LAKE_ERROR_CORRUPT, "\"sequence_number\" of \"/lake/a\"",
-				 manifest_writer_carry(writer, &entry, NULL,
-									   STATUS_EXISTING));
-	entry.sequence_number = 1;
 	entry.snapshot_id = ICEBERG_NONE;
 	CHECK_THROWS(LAKE_ERROR_CORRUPT, "\"snapshot_id\" of \"/lake/a\"",
 				 manifest_writer_carry(writer, &entry, NULL,
@@ -546,6 +464,60 @@ entries_that_lack_what_is_required_are_refused(LakeArena *arena)
 									   STATUS_EXISTING));
 }
 
+/* carries an entry without sequence number, and gives its new manifest */
+static ManifestFile
+carry_unnumbered(Lake *lake, FileContent content, EntryStatus status)
+{
+	const LakePartitionSpec *spec = iceberg_find_spec(lake->table, SPEC_NONE);
+	bool		has_deletes = content != CONTENT_DATA;
+	const char *name = lake_printf(lake->arena, "m%d%d.avro", (int) content,
+								   (int) status);
+	ManifestWriter *writer = lake_manifest(lake, name, spec, has_deletes, 88);
+	IcebergEntry entry = {.content = content, .path = text("/lake/a"),
+		.snapshot_id = 1, .sequence_number = ICEBERG_NONE,
+	.file_sequence_number = ICEBERG_NONE};
+	ManifestFile manifest;
+	const IcebergEntry *read;
+
+	manifest_writer_carry(writer, &entry, NULL, status);
+	manifest = manifest_writer_finish(writer)->file;
+	manifest.sequence_number = 9;
+	read = entry_walk_next(walk_open(lake, &manifest, spec));
+	CHECK_INT(read->sequence_number, ICEBERG_NONE);
+	CHECK_INT(read->file_sequence_number, ICEBERG_NONE);
+	return manifest;
+}
+
+static void
+unknown_sequence_numbers_stay_unknown(LakeArena *arena)
+{
+	Lake	   *lake = lake_create(arena, 2);
+
+	CHECK_INT(carry_unnumbered(lake, CONTENT_DATA,
+							   STATUS_EXISTING).min_sequence_number, 0);
+	carry_unnumbered(lake, CONTENT_POSITION_DELETES, STATUS_DELETED);
+	CHECK_THROWS(LAKE_ERROR_CORRUPT, "\"sequence_number\" of \"/lake/a\"",
+				 carry_unnumbered(lake, CONTENT_POSITION_DELETES,
+								  STATUS_EXISTING));
+}
+
+/* they are deletes to readers, which they must stay */
+static void
+deletes_among_data_are_carried(LakeArena *arena)
+{
+	Lake	   *lake = lake_create(arena, 2);
+	const LakePartitionSpec *spec = iceberg_find_spec(lake->table, SPEC_NONE);
+	ManifestWriter *writer = lake_manifest(lake, "m.avro", spec, false, 88);
+	IcebergEntry entry = {.content = CONTENT_POSITION_DELETES,
+	.path = text("/lake/a"), .snapshot_id = 1, .sequence_number = 4};
+	ManifestFile manifest;
+
+	manifest_writer_carry(writer, &entry, NULL, STATUS_EXISTING);
+	manifest = manifest_writer_finish(writer)->file;
+	CHECK_INT(entry_walk_next(walk_open(lake, &manifest, spec))->content,
+			  CONTENT_POSITION_DELETES);
+}
+
 static void
 contents_are_not_mixed(LakeArena *arena)
 {
@@ -554,7 +526,7 @@ contents_are_not_mixed(LakeArena *arena)
 	ManifestWriter *data = lake_manifest(lake, "a.avro", spec, false, 88);
 	ManifestWriter *deletes = lake_manifest(lake, "b.avro", spec, true, 88);
 
-	CHECK_THROWS(LAKE_ERROR_CORRUPT, "is deletes in a manifest of data",
+	CHECK_THROWS(LAKE_ERROR_INTERNAL, "added to a manifest of data",
 				 manifest_writer_add(data, lake_random_file(lake,
 															WRITTEN_POSITION_DELETES, spec)));
 	CHECK_THROWS(LAKE_ERROR_CORRUPT, "is data in a manifest of deletes",
@@ -659,7 +631,7 @@ check_header(Lake *lake, const char *name, const char *key, const char *value)
 	LakeBytes	found = {NULL, 0};
 
 	avro_reader_header(lake_open_avro(lake, name), key, &found);
-	CHECK(is_same_bytes(found, text(value)));
+	CHECK(lake_is_same_bytes(found, text(value)));
 }
 
 static void
@@ -732,6 +704,8 @@ static const UnitTest tests[] = {
 	UNIT(what_others_wrote_is_carried),
 	UNIT(files_of_unknown_formats_are_parquet),
 	UNIT(entries_that_lack_what_is_required_are_refused),
+	UNIT(unknown_sequence_numbers_stay_unknown),
+	UNIT(deletes_among_data_are_carried),
 	UNIT(contents_are_not_mixed),
 	UNIT(each_version_has_its_fields),
 	UNIT(partition_fields_have_names_that_avro_takes),
