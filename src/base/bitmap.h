@@ -44,9 +44,10 @@ extern uint64_t bitmap_count_range(const LakeBitmap *bitmap, uint64_t first,
 extern LakeBitmap *bitmap_parse64(LakeArena *arena, LakeBytes bytes);
 
 /*
- * Appends the 64-bit form, with run containers where they are smaller, and all
- * keys from 0 to the highest as Java writes them.  Throws LIMIT for a key of
- * 2^31 or more.
+ * Appends the 64-bit form, with run containers where they are smaller, and keys
+ * that have positions alone.  (Java writes empty bitmaps for the others, up to
+ * the highest; a single high position would cost gigabytes.)  Throws LIMIT for
+ * a key of 2^31 or more.
  */
 extern void bitmap_format64(const LakeBitmap *bitmap, LakeBuffer *out);
 

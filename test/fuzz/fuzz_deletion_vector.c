@@ -1,7 +1,8 @@
 /*
  * A bitmap that parses is consistent: its cardinality is what its ranges
  * count, and contains, mark and count_range agree around its members.  A union
- * with other positions contains both.
+ * with other positions contains both.  What is written of it is read as the same
+ * bitmap, and written again as the same bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,39 @@ check_window(const LakeBitmap *bitmap, uint64_t first)
 	require(bitmap_count_range(bitmap, first, first + len) == found);
 }
 
+/* the positions of both from first on, as far as they are looked at */
+static void
+require_same(const LakeBitmap *a, const LakeBitmap *b, uint64_t first)
+{
+	uint64_t	of_a[WINDOW];
+	uint64_t	of_b[WINDOW];
+	size_t		count = bitmap_list(a, first, of_a, WINDOW);
+
+	require(bitmap_list(b, first, of_b, WINDOW) == count);
+	require(memcmp(of_a, of_b, count * sizeof of_a[0]) == 0);
+}
+
+static void
+check_written(LakeArena *arena, const LakeBitmap *bitmap)
+{
+	LakeBuffer	out;
+	LakeBuffer	again;
+	LakeBitmap *read;
+	uint64_t	cardinality = bitmap_cardinality(bitmap);
+
+	buffer_init(&out, arena);
+	buffer_init(&again, arena);
+	bitmap_format64(bitmap, &out);
+	read = bitmap_parse64(arena, (LakeBytes) {out.data, out.len});
+	require(bitmap_cardinality(read) == cardinality);
+	require_same(bitmap, read, 0);
+	if (cardinality > 0)
+		require_same(bitmap, read, select_member(bitmap, cardinality / 2));
+	bitmap_format64(read, &again);
+	require(again.len == out.len);
+	require(memcmp(again.data, out.data, out.len) == 0);
+}
+
 static void
 check(LakeArena *arena, const LakeBitmap *bitmap, unsigned seed)
 {
@@ -68,6 +102,7 @@ check(LakeArena *arena, const LakeBitmap *bitmap, unsigned seed)
 
 	require(bitmap_count_range(bitmap, 0, END) == cardinality);
 	check_window(bitmap, 0);
+	check_written(arena, bitmap);
 	if (cardinality == 0)
 		return;
 	for (uint64_t i = 0; i < SAMPLES; i++)
@@ -90,6 +125,7 @@ check(LakeArena *arena, const LakeBitmap *bitmap, unsigned seed)
 	require(bitmap_cardinality(other) == cardinality + added);
 	require(bitmap_count_range(other, 0, END) == cardinality + added);
 	check_window(other, select_member(other, cardinality / 2));
+	check_written(arena, other);
 }
 
 int

@@ -1,6 +1,7 @@
 /*
- * Bitmaps against a plain array of bytes, and the serialised form: the blobs
- * of the reference implementation and every way in which one is malformed.
+ * Bitmaps against a plain array of bytes, and the serialised form, both ways:
+ * the blobs of the reference implementation and every way in which one is
+ * malformed.
  */
 #include "unit.h"
 
@@ -95,6 +96,69 @@ run_containers_are_read(LakeArena *arena)
 	CHECK(!bitmap_contains(bitmap, 131072 + 65535));
 	CHECK_INT(bitmap_count_range(bitmap, 65536 + 500, 131072 + 10), 500 + 9);
 	CHECK_INT(bitmap_count_range(bitmap, high, high + 65536 + 20), 2 + 10);
+}
+
+/* the bitmap of a whole blob in hex, written as it was */
+static void
+check_same_bytes(LakeArena *arena, const char *hex)
+{
+	LakeBytes	blob = unhex(arena, hex);
+	LakeBuffer	out;
+
+	buffer_init(&out, arena);
+	bitmap_format64(parse_blob(arena, hex), &out);
+	CHECK_INT(out.len, blob.len - 12);
+	CHECK(out.len == blob.len - 12 &&
+		  memcmp(out.data, blob.data + 8, out.len) == 0);
+}
+
+static void
+blobs_of_the_reference_implementation_are_written(LakeArena *arena)
+{
+	check_same_bytes(arena, "0000000cd1d339640000000000000000bf18480c");
+	check_same_bytes(arena, "0000002ad1d3396401000000000000000000000"
+					 "03a300000010000000000040010000000010003000500"
+					 "07000900b3fb20be");
+	check_same_bytes(arena, "00000030d1d3396401000000000000000000000"
+					 "03a300000020000000000010000800100180000001c00"
+					 "0000640065006300640015eb1c7c");
+	check_same_bytes(arena, "00000038d1d3396402000000000000000000000"
+					 "03a30000001000000000000001000000003000100"
+					 "00003a30000001000000000000001000000000001f"
+					 "a4aeac");
+	check_same_bytes(arena, run_blob);
+}
+
+/* bytes of a bitmap of count positions from 0 on, each step after the last */
+static size_t
+formatted_size(LakeArena *arena, uint64_t count, uint64_t step)
+{
+	LakeBitmap *bitmap = bitmap_create(arena);
+	LakeBuffer	out;
+
+	for (uint64_t i = 0; i < count; i++)
+		bitmap_add(bitmap, i * step);
+	buffer_init(&out, arena);
+	bitmap_format64(bitmap, &out);
+	return out.len;
+}
+
+static void
+each_container_is_written_in_its_smallest_form(LakeArena *arena)
+{
+	size_t		with_offset = 8 + 4 + 4 + 4 + 4 + 4;
+	size_t		with_runs = 8 + 4 + 4 + 1 + 4;
+
+	/* arrays up to 4096 values, then bitsets */
+	CHECK_INT(formatted_size(arena, 4096, 2), with_offset + 2 * 4096);
+	CHECK_INT(formatted_size(arena, 4097, 2), with_offset + 8192);
+	/* two adjacent values are not worth a run, four are */
+	CHECK_INT(formatted_size(arena, 2, 1), with_offset + 2 * 2);
+	CHECK_INT(formatted_size(arena, 4, 1), with_runs + 2 + 4);
+	CHECK_INT(formatted_size(arena, 65536, 1), with_runs + 2 + 4);
+	/* four containers of runs have offsets again */
+	CHECK_INT(formatted_size(arena, 4 * 65536, 1),
+			  8 + 4 + 4 + 1 + 4 * (4 + 4 + 2 + 4));
 }
 
 static void
@@ -219,6 +283,21 @@ check_list(const LakeBitmap *bitmap, const uint8_t *expected)
 		CHECK_INT(expected[next], 0);
 }
 
+/* what bitmap_format64 makes of it is it */
+static void
+check_format(LakeArena *arena, const LakeBitmap *bitmap,
+			 const uint8_t *expected)
+{
+	LakeBuffer	out;
+	LakeBitmap *again;
+
+	buffer_init(&out, arena);
+	bitmap_format64(bitmap, &out);
+	again = bitmap_parse64(arena, (LakeBytes) {out.data, out.len});
+	CHECK_INT(bitmap_cardinality(again), bitmap_cardinality(bitmap));
+	check_list(again, expected);
+}
+
 static void
 check_agrees(LakeArena *arena, const LakeBitmap *bitmap,
 			 const uint8_t *expected)
@@ -240,6 +319,7 @@ check_agrees(LakeArena *arena, const LakeBitmap *bitmap,
 	CHECK_INT(bitmap_cardinality(bitmap), total);
 	CHECK_INT(bitmap_count_range(bitmap, 0, (uint64_t) 1 << 63), total);
 	check_list(bitmap, expected);
+	check_format(arena, bitmap, expected);
 	for (uint32_t at = 0; at < SPACE;)
 	{
 		uint32_t	len;
@@ -406,6 +486,7 @@ positions_up_to_the_highest_are_kept(LakeArena *arena)
 	uint64_t	highest = INT64_MAX;
 	uint64_t	positions[4];
 	uint8_t		mask[4] = {0};
+	LakeBuffer	out;
 
 	bitmap_add(bitmap, highest);
 	bitmap_add(bitmap, 0);
@@ -416,11 +497,20 @@ positions_up_to_the_highest_are_kept(LakeArena *arena)
 	CHECK_INT(mask[3], 1);
 	CHECK_INT(bitmap_list(bitmap, 1, positions, 4), 2);
 	CHECK_INT(positions[1], highest);
+	buffer_init(&out, arena);
+	bitmap_format64(bitmap, &out);
+	/* three keys of one position each, and none for those between */
+	CHECK_INT(out.len, 8 + 3 * (4 + 4 + 4 + 4 + 4 + 2));
+	bitmap = bitmap_parse64(arena, (LakeBytes) {out.data, out.len});
+	CHECK_INT(bitmap_list(bitmap, 1, positions, 4), 2);
+	CHECK_INT(positions[1], highest);
 }
 
 static const UnitTest tests[] = {
 	UNIT(blobs_of_the_reference_implementation_are_read),
 	UNIT(run_containers_are_read),
+	UNIT(blobs_of_the_reference_implementation_are_written),
+	UNIT(each_container_is_written_in_its_smallest_form),
 	UNIT(every_truncation_is_refused),
 	UNIT(malformed_bitmaps_are_refused),
 	UNIT(a_count_of_bitmaps_costs_nothing_by_itself),
