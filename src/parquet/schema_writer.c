@@ -57,7 +57,7 @@ check_primitive(const ParquetField *field)
 	element.name = field->name;
 	element.physical = (int32_t) field->physical;
 	element.type_length = field->type_length;
-	element.logical = field->logical;
+	element.logical = (int) field->logical;
 	element.precision = field->precision;
 	element.scale = field->scale;
 	element.unit = field->unit;
