@@ -154,18 +154,30 @@ compare_metrics(const void *a, const void *b)
 }
 
 void
-file_metrics_set(LakeArena *arena, WrittenFile *file,
-				 const WriteOptions *write, const ParquetTotals *totals)
+file_totals_set(LakeArena *arena, WrittenFile *file,
+				const ParquetTotals *totals)
 {
-	ColumnMetrics *metrics = lake_alloc_array(arena,
-											  (size_t) totals->leaf_count + 1,
-											  sizeof *metrics);
 	int64_t    *offsets = lake_alloc_array(arena, (size_t)
 										   totals->row_group_count + 1,
 										   sizeof *offsets);
 
 	file->record_count = totals->row_count;
 	file->size = totals->size;
+	for (int i = 0; i < totals->row_group_count; i++)
+		offsets[i] = totals->row_group_offsets[i];
+	file->split_count = totals->row_group_count;
+	file->split_offsets = offsets;
+}
+
+void
+file_metrics_set(LakeArena *arena, WrittenFile *file,
+				 const WriteOptions *write, const ParquetTotals *totals)
+{
+	ColumnMetrics *metrics = lake_alloc_array(arena,
+											  (size_t) totals->leaf_count + 1,
+											  sizeof *metrics);
+
+	file_totals_set(arena, file, totals);
 	for (int i = 0; i < totals->leaf_count; i++)
 		file->metric_count += set_column(arena, &metrics[file->metric_count],
 										 write, &totals->leaves[i]);
@@ -173,8 +185,4 @@ file_metrics_set(LakeArena *arena, WrittenFile *file,
 		qsort(metrics, (size_t) file->metric_count, sizeof *metrics,
 			  compare_metrics);
 	file->metrics = metrics;
-	for (int i = 0; i < totals->row_group_count; i++)
-		offsets[i] = totals->row_group_offsets[i];
-	file->split_count = totals->row_group_count;
-	file->split_offsets = offsets;
 }

@@ -250,59 +250,6 @@ write_rows(FileSink *sink, SinkPartition *partition,
 
 /* ---- partitions ---- */
 
-/* a value as bytes that are equal for equal ones (reference, 3.6) */
-static void
-append_key(LakeBuffer *key, const LakeType *type, const LakeValue *value)
-{
-	LakeBytes	bytes;
-	uint32_t	len;
-
-	buffer_append_byte(key, value->is_null);
-	if (value->is_null)
-		return;
-	if (value_form(type) == VALUE_BYTES)
-	{
-		len = (uint32_t) value->bytes.len;
-		buffer_append(key, &len, sizeof len);
-		buffer_append(key, value->bytes.data, value->bytes.len);
-	}
-	else if (value_form(type) == VALUE_DECIMAL)
-		buffer_append(key, &value->decimal, sizeof value->decimal);
-	else if (value_form(type) == VALUE_FLOAT)
-	{
-		double		d = value->d != value->d ? __builtin_nan("") : value->d;
-
-		buffer_append(key, &d, sizeof d);
-	}
-	else
-	{
-		bytes.data = (const uint8_t *) &value->i;
-		buffer_append(key, bytes.data, sizeof value->i);
-	}
-}
-
-static const LakeValue *
-copy_values(LakeArena *arena, const LakePartitionSpec *spec,
-			const LakeValue *values)
-{
-	LakeValue  *copy = lake_alloc_array(arena, (size_t) spec->field_count + 1,
-										sizeof *copy);
-
-	for (int i = 0; i < spec->field_count; i++)
-	{
-		const LakeType *type = spec->fields[i].result_type;
-
-		copy[i] = values[i];
-		if (!values[i].is_null && type != NULL &&
-			value_form(type) == VALUE_BYTES)
-			copy[i].bytes.data = (const uint8_t *)
-				lake_strndup(arena, values[i].bytes.len == 0 ? "" :
-							 (const char *) values[i].bytes.data,
-							 values[i].bytes.len);
-	}
-	return copy;
-}
-
 static void
 grow_table(FileSink *sink)
 {
@@ -336,15 +283,7 @@ find_partition(FileSink *sink, const LakePartitionSpec *spec,
 	SinkPartition *partition;
 
 	buffer_init(&key, sink->scratch);
-	buffer_append(&key, &spec->id, sizeof spec->id);
-	for (int i = 0; i < spec->field_count; i++)
-	{
-		const LakeType *type = spec->fields[i].result_type;
-
-		/* a void field's values are all NULL */
-		if (type != NULL)
-			append_key(&key, type, &values[i]);
-	}
+	partition_values_key(spec, values, &key);
 	if (sink->last != NULL && sink->last->key.len == key.len &&
 		memcmp(sink->last->key.data, key.data, key.len) == 0)
 		return sink->last;
@@ -365,7 +304,7 @@ find_partition(FileSink *sink, const LakePartitionSpec *spec,
 		lake_strndup(sink->arena, (const char *) key.data, key.len);
 	partition->key.len = key.len;
 	partition->spec = spec;
-	partition->values = copy_values(sink->arena, spec, values);
+	partition->values = partition_values_copy(sink->arena, spec, values);
 	sink->partitions[at] = partition;
 	sink->partition_count++;
 	return sink->last = partition;

@@ -58,7 +58,7 @@ extern const ColumnWriteOptions *write_options_column(const WriteOptions *write,
 
 /* ---- delete_sink.c ---- */
 
-/* rows of a data file that are deleted */
+/* rows of a data file that are deleted; no two of one file */
 typedef struct FileDeletes
 {
 	const char *path;			/* as the manifest says it */
@@ -69,7 +69,8 @@ typedef struct FileDeletes
 
 /*
  * Position delete files (v2), by file or by partition as the options say;
- * sorted by path and position.  deletes need not be in order.
+ * sorted by path and position.  deletes need not be in order; their specs and
+ * partitions are borrowed by the results.
  */
 extern const WrittenFile *const *position_deletes_write(LakeArena *arena,
 														const FileSinkOptions *options,
@@ -77,7 +78,10 @@ extern const WrittenFile *const *position_deletes_write(LakeArena *arena,
 														int count,
 														int *file_count);
 
-/* deletion vectors (v3), all in one Puffin file; one WrittenFile each */
+/*
+ * Deletion vectors (v3), all in one Puffin file; one WrittenFile each, in the
+ * order of deletes, whose specs and partitions they borrow.
+ */
 extern const WrittenFile *const *deletion_vectors_write(LakeArena *arena,
 														const FileSinkOptions *options,
 														const FileDeletes *deletes,

@@ -378,9 +378,24 @@ extern const LakeVector *parquet_fields_narrow(LakeArena *arena,
 
 /* ---- file_metrics.c ---- */
 
-/* a finished file's numbers, as manifests have them; in arena */
+/* rows, size and row groups of a finished file; in arena */
+extern void file_totals_set(LakeArena *arena, WrittenFile *file,
+							const ParquetTotals *totals);
+
+/* the same with its columns' metrics, as the options want them */
 extern void file_metrics_set(LakeArena *arena, WrittenFile *file,
 							 const WriteOptions *write,
 							 const ParquetTotals *totals);
+
+/* ---- partition_values.c ---- */
+
+/* appends bytes that are equal when spec and tuple are (reference, 3.6) */
+extern void partition_values_key(const LakePartitionSpec *spec,
+								 const LakeValue *values, LakeBuffer *key);
+
+/* with their bytes, and all NaNs the same */
+extern const LakeValue *partition_values_copy(LakeArena *arena,
+											  const LakePartitionSpec *spec,
+											  const LakeValue *values);
 
 #endif							/* LAKE_TABLE_INT_H */
