@@ -24,6 +24,9 @@
 
 static const uint32_t most_new[] = {97, 90, 80, 70, 60, 50};
 
+/* entries of a vector's dictionary; clearing a larger map takes too long */
+#define MAX_MAPPED		65536
+
 #define LAST_RATE		(sizeof(most_new) / sizeof(most_new[0]) - 1)
 
 static size_t
@@ -50,6 +53,8 @@ leaf_writer_begin(LeafWriter *leaf)
 		dict_init(&leaf->dict, leaf->arena, leaf->field,
 				  min_size(options->dictionary_bytes,
 						   PARQUET_MAX_PAGE_BYTES / 2));
+	leaf->map = NULL;
+	leaf->map_id = 0;
 	leaf->looks = 0;
 	leaf->next_look = FIRST_LOOK;
 	leaf->last_look = 0;
@@ -115,6 +120,81 @@ check_lengths(const ParquetField *field, const LakeBytes *values,
 	}
 }
 
+/* the codes that we have for those of a vector's dictionary, by these */
+static uint32_t *
+map_of(LeafWriter *leaf, const LakeDictionary *dict)
+{
+	if (leaf->map == NULL || leaf->map_id != dict->id)
+	{
+		lake_free(leaf->arena, leaf->map);
+		leaf->map = NULL;
+		leaf->map = lake_alloc_array(leaf->arena, dict->count,
+									 sizeof *leaf->map);
+		leaf->map_id = dict->id;
+	}
+	return leaf->map;
+}
+
+/* as dict_add, for a vector with codes: an entry is looked up once */
+static bool
+add_mapped(LeafWriter *leaf, const LakeVector *vector, const uint32_t *rows,
+		   uint32_t first, uint32_t count, uint32_t *codes)
+{
+	uint32_t   *map = map_of(leaf, vector->dict);
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint32_t	row = rows != NULL ? rows[i] : first + i;
+		uint32_t	code = vector->codes[row];
+
+		/* 0: not looked up yet */
+		if (map[code] == 0)
+		{
+			const LakeBytes *bytes = vector_value(vector, row);
+
+			if (leaf->kind == KIND_FIXED)
+				check_lengths(leaf->field, bytes, 1);
+			if (!dict_add(&leaf->dict, bytes, 1, &codes[i]))
+				return false;
+			map[code] = codes[i] + 1;
+		}
+		codes[i] = map[code] - 1;
+	}
+	return true;
+}
+
+/* the same for any vector */
+static bool
+add_codes(LeafWriter *leaf, const LakeVector *vector, const uint32_t *rows,
+		  uint32_t first, uint32_t count)
+{
+	const void *values;
+	uint32_t   *codes;
+
+	buffer_reserve(&leaf->codes, count * sizeof *codes);
+	codes = (uint32_t *) (void *) (leaf->codes.data + leaf->codes.len);
+	leaf->codes.len += count * sizeof *codes;
+	if (vector->dict != NULL && vector->dict->count <= MAX_MAPPED)
+		return add_mapped(leaf, vector, rows, first, count, codes);
+	values = values_gather(vector, rows, first, count,
+						   &leaf->workspace->values);
+	if (leaf->kind == KIND_FIXED)
+		check_lengths(leaf->field, values, count);
+	return dict_add(&leaf->dict, values, count, codes);
+}
+
+static void
+add_plain(LeafWriter *leaf, const LakeVector *vector, const uint32_t *rows,
+		  uint32_t first, uint32_t count)
+{
+	const void *values = values_gather(vector, rows, first, count,
+									   &leaf->workspace->values);
+
+	if (leaf->kind == KIND_FIXED)
+		check_lengths(leaf->field, values, count);
+	values_append(leaf->field, leaf->kind, values, count, &leaf->values);
+}
+
 /*
  * Adds values to the current page: rows, or (NULL) first, first + 1, ...
  * False, and nothing is added, when the dictionary could not take them: it is
@@ -124,28 +204,17 @@ static bool
 add_values(LeafWriter *leaf, const LakeVector *vector, const uint32_t *rows,
 		   uint32_t first, uint32_t count)
 {
-	const void *values;
+	size_t		coded = leaf->codes.len;
 
 	if (count == 0)
 		return true;
-	values = values_gather(vector, rows, first, count,
-						   &leaf->workspace->values);
-	if (leaf->kind == KIND_FIXED)
-		check_lengths(leaf->field, values, count);
 	if (!leaf->coded)
-		values_append(leaf->field, leaf->kind, values, count, &leaf->values);
-	else
+		add_plain(leaf, vector, rows, first, count);
+	else if (!add_codes(leaf, vector, rows, first, count))
 	{
-		uint32_t   *codes;
-
-		buffer_reserve(&leaf->codes, count * sizeof *codes);
-		codes = (uint32_t *) (void *) (leaf->codes.data + leaf->codes.len);
-		if (!dict_add(&leaf->dict, values, count, codes))
-		{
-			abandon_dictionary(leaf);
-			return false;
-		}
-		leaf->codes.len += count * sizeof *codes;
+		leaf->codes.len = coded;
+		abandon_dictionary(leaf);
+		return false;
 	}
 	leaf->page_values += count;
 	leaf->chunk_values += count;

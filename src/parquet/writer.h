@@ -317,6 +317,9 @@ typedef struct LeafWriter
 	bool		coded;			/* new values become codes */
 	bool		has_dictionary; /* a page is coded, or will be */
 	DictWriter	dict;
+	/* codes for those of the dictionary last met, + 1; 0: not known */
+	uint32_t   *map;
+	uint64_t	map_id;
 	uint32_t	looks;			/* whether it pays */
 	uint64_t	next_look;		/* chunk_values at which to look again */
 	uint64_t	last_look;		/* and at which it was done */
