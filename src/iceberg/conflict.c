@@ -120,14 +120,17 @@ const char *
 conflict_filter_text(const ConflictCheck *check, const ChangeRead *read)
 {
 	const char *command = read->is_update ? "UPDATE" : "DELETE";
+	const char *text;
 
 	if (read->filter == NULL || read->filter->op == PREDICATE_TRUE)
 		return lake_printf(check->arena, "that this transaction's %s should "
 						   "have seen", command);
-	return lake_printf(check->arena, "that match %s, which this transaction's "
-					   "%s has looked for",
-					   predicate_text(check->scratch, read->filter,
-									  check->head->schema), command);
+	text = predicate_text(check->scratch, read->filter, check->head->schema);
+	return lake_printf(check->arena, text[0] == '(' ?
+					   "that match %s, which this transaction's %s has looked "
+					   "for" :
+					   "that match (%s), which this transaction's %s has "
+					   "looked for", text, command);
 }
 
 static bool

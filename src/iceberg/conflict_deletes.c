@@ -392,6 +392,7 @@ base_positions(DeleteCheck *deletes, const ConcernedFile *file)
 						  check->changes->base_snapshot_id);
 	DeleteIndex *index = delete_index_create(deletes->scratch,
 											 deletes->scratch);
+	DeleteCheck former = *deletes;
 	ScanTask	task = file->task;
 	ScanPlan	plan = {0};
 	const ManifestFile *manifests;
@@ -399,10 +400,14 @@ base_positions(DeleteCheck *deletes, const ConcernedFile *file)
 
 	if (base == NULL)
 		return NULL;
+	/* partitions have the lists of deletes */
+	bytes_map_init(&former.partitions, deletes->scratch);
 	manifests = manifest_list_read(deletes->scratch, check->store, base,
 								   &count);
-	index_deletes(deletes, manifests, count, -1, false, index);
-	delete_index_attach(index, &task, file->partition, &plan);
+	index_deletes(&former, manifests, count, -1, false, index);
+	delete_index_attach(index, &task,
+						find_partition(&former, file->partition->spec,
+									   file->partition->key), &plan);
 	return load_positions(deletes, file, task.deletes, task.delete_count);
 }
 
