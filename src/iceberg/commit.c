@@ -288,24 +288,15 @@ check_head(LakeCommit *commit)
 
 /* ---- snapshots ---- */
 
-/* the parent, and whether the head has the commit's own snapshot already */
-typedef struct HeadSnapshots
-{
-	const IcebergSnapshotInfo *parent;	/* NULL: none */
-	bool		has_own;
-} HeadSnapshots;
-
-static void
-find_snapshots(const LakeCommit *commit, HeadSnapshots *found)
+static bool
+has_own_snapshot(const LakeCommit *commit)
 {
 	LakeBytes	snapshots = iceberg_table(commit->head)->snapshots;
-	const LakeSnapshot *parent = commit->head->current_snapshot;
 	JsonScan	scan;
 	LakeBytes	text;
 
-	memset(found, 0, sizeof *found);
 	if (snapshots.len == 0)
-		return;
+		return false;
 	json_scan_begin(&scan, snapshots);
 	while (json_scan_next(&scan, &text))
 	{
@@ -314,10 +305,9 @@ find_snapshots(const LakeCommit *commit, HeadSnapshots *found)
 		lake_check_interrupts();
 		snapshot_scan(text, &id, NULL);
 		if (id == commit->snapshot_id)
-			found->has_own = true;
-		if (parent != NULL && id == parent->id)
-			found->parent = snapshot_info_read(commit->scratch, text);
+			return true;
 	}
+	return false;
 }
 
 static int64_t
@@ -457,11 +447,14 @@ list_location(LakeCommit *commit)
 
 /* the snapshot with its list and all that it lists */
 static void
-write_snapshot(LakeCommit *commit, const IcebergSnapshotInfo *parent,
-			   const LakeBuffer *rows, NewSnapshot *snapshot)
+write_snapshot(LakeCommit *commit, const LakeBuffer *rows,
+			   NewSnapshot *snapshot)
 {
 	const CommitOptions *options = commit->options;
 	const LakeTable *head = commit->head;
+	const IcebergSnapshotInfo *parent = head->current_snapshot == NULL ? NULL :
+		snapshot_info_read(commit->scratch,
+						   iceberg_table(head)->current_snapshot);
 	const CommitManifest *manifests = (const void *) rows->data;
 	size_t		count = rows->len / sizeof *manifests;
 	ManifestCounts counts = count_manifests(commit, manifests, count);
@@ -559,22 +552,20 @@ begin_attempt(LakeCommit *commit, const LakeTable *head)
  * for lost?  What that has written must stay then.
  */
 static bool
-is_done(const LakeCommit *commit, const HeadSnapshots *found)
+is_done(const LakeCommit *commit)
 {
 	const IcebergMetadataLogEntry *log;
 	size_t		count;
 
-	if (commit->attempt == 1)
+	if (commit->metadata == NULL)
 		return false;
-	if (found->has_own ||
-		(commit->metadata != NULL &&
-		 strcmp(commit->head->metadata_location, commit->metadata) == 0))
+	if (strcmp(commit->head->metadata_location, commit->metadata) == 0 ||
+		has_own_snapshot(commit))
 		return true;
 	log = iceberg_metadata_log(commit->scratch, commit->head, &count);
 	for (size_t i = 0; i < count; i++)
 	{
-		if (commit->metadata != NULL &&
-			strcmp(log[i].file, commit->metadata) == 0)
+		if (strcmp(log[i].file, commit->metadata) == 0)
 			return true;
 	}
 	return false;
@@ -606,8 +597,7 @@ changes_files(const ChangeSet *changes)
 
 /* NULL, or a conflict; makes the snapshot unless nothing changes */
 static const char *
-build_snapshot(LakeCommit *commit, const IcebergSnapshotInfo *parent,
-			   NewSnapshot *snapshot)
+build_snapshot(LakeCommit *commit, NewSnapshot *snapshot)
 {
 	LakeBuffer	rows;
 	const char *conflict = conflict_find(commit->arena, commit->options->store,
@@ -620,7 +610,7 @@ build_snapshot(LakeCommit *commit, const IcebergSnapshotInfo *parent,
 	buffer_init(&rows, commit->scratch);
 	conflict = collect_manifests(commit, &rows);
 	if (conflict == NULL && !summary_is_empty(commit->summary))
-		write_snapshot(commit, parent, &rows, snapshot);
+		write_snapshot(commit, &rows, snapshot);
 	return conflict;
 }
 
@@ -628,20 +618,13 @@ static void
 build(LakeCommit *commit, CommitAttempt *result)
 {
 	NewSnapshot snapshot = {0};
-	HeadSnapshots found;
 
-	find_snapshots(commit, &found);
-	if (is_done(commit, &found))
+	if (is_done(commit))
 		return;
-	while (found.has_own)
-	{
-		commit->snapshot_id = random_id();
-		find_snapshots(commit, &found);
-	}
 	discard_attempt(commit);
 	result->conflict = check_head(commit);
 	if (result->conflict == NULL && changes_files(commit->changes))
-		result->conflict = build_snapshot(commit, found.parent, &snapshot);
+		result->conflict = build_snapshot(commit, &snapshot);
 	if (result->conflict != NULL)
 		return;
 	if (commit->manifest_list != NULL)

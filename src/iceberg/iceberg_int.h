@@ -22,6 +22,7 @@ struct IcebergTable
 	LakeTable	table;			/* first: a LakeTable of ours is cast to this */
 	/* JSON, borrowed from the metadata text; empty if absent */
 	LakeBytes	snapshots;
+	LakeBytes	current_snapshot;	/* the one among them */
 	LakeBytes	snapshot_log;
 	LakeBytes	metadata_log;
 	LakeBytes	refs;

@@ -564,8 +564,11 @@ parse_snapshots(LakeArena *arena, LakeArena *scratch,
 		throw_no_integer(KEY_CURRENT_SNAPSHOT_ID);
 	current = check_snapshots(scratch, text, table, current_id);
 	if (current_id != -1)
+	{
+		table->current_snapshot = current;
 		table->table.current_snapshot =
 			&snapshot_parse(arena, current, current_id)->snapshot;
+	}
 }
 
 /* what a writer goes on from; a number too large for 32 bits is not there */

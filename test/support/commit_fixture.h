@@ -164,6 +164,45 @@ lake_vector(Lake *lake, const char *name, int64_t rows, int part,
 	return file;
 }
 
+/* ---- real delete files ---- */
+
+/*
+ * Deletes of rows of one file of spec 1, as the format version has them;
+ * is_scoped: of that file alone.
+ */
+static inline const WrittenFile *
+lake_delete_rows(Lake *lake, const char *path, int part, bool is_scoped,
+				 const uint64_t *rows, int count)
+{
+	const LakeTable *head = lake_head(lake);
+	LakeBitmap *bitmap = bitmap_create(lake->arena);
+	LakeValue  *value = lake_alloc(lake->arena, sizeof *value);
+	FileDeletes deletes[2] = {{.path = path, .positions = bitmap},
+	{.path = "/z", .positions = bitmap}};
+	WriteOptions *write = lake_alloc(lake->arena, sizeof *write);
+	FileSinkOptions options = {.store = lake->store, .write = write,
+		.file_prefix = lake_printf(lake->arena, "deletes%d",
+								   ++lake->commits),
+		.file_number = &lake->commits,
+	.memory_limit = 1 << 20};
+	int			file_count;
+
+	*write = *iceberg_write_options(lake->arena, head);
+	write->deletes_by_file = is_scoped;
+	value->i = part;
+	for (int i = 0; i < count; i++)
+		bitmap_add(bitmap, rows[i]);
+	for (int i = 0; i < 2; i++)
+	{
+		deletes[i].spec = iceberg_find_spec(head, 1);
+		deletes[i].partition = value;
+	}
+	if (head->format_version > 2)
+		return deletion_vectors_write(lake->arena, &options, deletes, 1)[0];
+	return position_deletes_write(lake->arena, &options, deletes,
+								  is_scoped ? 1 : 2, &file_count)[0];
+}
+
 /* ---- change sets; up to 8 of everything ---- */
 
 typedef struct LakeChanges
