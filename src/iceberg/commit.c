@@ -454,7 +454,7 @@ write_snapshot(LakeCommit *commit, const LakeBuffer *rows,
 	const LakeTable *head = commit->head;
 	const IcebergSnapshotInfo *parent = head->current_snapshot == NULL ? NULL :
 		snapshot_info_read(commit->scratch,
-						   iceberg_table(head)->current_snapshot);
+					   iceberg_table(head)->current_snapshot);
 	const CommitManifest *manifests = (const void *) rows->data;
 	size_t		count = rows->len / sizeof *manifests;
 	ManifestCounts counts = count_manifests(commit, manifests, count);
@@ -595,6 +595,21 @@ changes_files(const ChangeSet *changes)
 							   changes->removes_all);
 }
 
+/* changes that had to be made anew are in none of the manifests so far */
+static void
+rebase_changes(LakeCommit *commit)
+{
+	const ChangeSet *changes = vectors_rebase(commit);
+
+	if (changes == commit->changes)
+		return;
+	give_up_unlisted(commit, -1);
+	commit->changes = changes;
+	commit->removal = removal_create(commit->arena, changes);
+	commit->added[0] = NULL;
+	commit->added[1] = NULL;
+}
+
 /* NULL, or a conflict; makes the snapshot unless nothing changes */
 static const char *
 build_snapshot(LakeCommit *commit, NewSnapshot *snapshot)
@@ -605,6 +620,7 @@ build_snapshot(LakeCommit *commit, NewSnapshot *snapshot)
 
 	if (conflict != NULL)
 		return conflict;
+	rebase_changes(commit);
 	for (int i = 0; i < commit->changes->added_count; i++)
 		summary_add_file(commit->summary, commit->changes->added[i]);
 	buffer_init(&rows, commit->scratch);

@@ -324,6 +324,15 @@ extern const LakePartitionSpec *commit_source_spec(LakeCommit *commit,
 /* appends what tells a manifest, and what its entries inherit, from others */
 extern void commit_source_key(const ManifestFile *source, LakeBuffer *key);
 
+/* ---- vector_rebase.c ---- */
+
+/*
+ * The commit's changes on its head: where others have given data files new
+ * vectors, which conflict_find has no objections to, with vectors of both's
+ * positions that replace them.  The commit's own changes if there are none.
+ */
+extern const ChangeSet *vectors_rebase(LakeCommit *commit);
+
 /* ---- manifest_merge.c ---- */
 
 extern ManifestMerge *manifest_merge_create(LakeArena *arena);

@@ -212,7 +212,7 @@ typedef struct LakeChanges
 	RemovedFile removed[8];
 	ChangeRead	reads[8];
 	const char *referenced[8];
-}			LakeChanges;
+} LakeChanges;
 
 /* what a transaction that has read the head wants to change */
 static inline LakeChanges *
@@ -236,7 +236,7 @@ lake_changes(const Lake *lake)
 }
 
 static inline LakeChanges *
-lake_add(LakeChanges * changes, const WrittenFile *file)
+lake_add(LakeChanges *changes, const WrittenFile *file)
 {
 	changes->added[changes->set.added_count++] = file;
 	if (file->kind != WRITTEN_DATA && file->referenced_file != NULL)
@@ -246,7 +246,7 @@ lake_add(LakeChanges * changes, const WrittenFile *file)
 }
 
 static inline LakeChanges *
-lake_drop(LakeChanges * changes, const char *path)
+lake_drop(LakeChanges *changes, const char *path)
 {
 	RemovedFile *removed = &changes->removed[changes->set.removed_count++];
 
@@ -256,7 +256,7 @@ lake_drop(LakeChanges * changes, const char *path)
 }
 
 static inline LakeChanges *
-lake_drop_deletes(LakeChanges * changes, const char *path, int64_t offset)
+lake_drop_deletes(LakeChanges *changes, const char *path, int64_t offset)
 {
 	lake_drop(changes, path);
 	changes->removed[changes->set.removed_count - 1].is_deletes = true;
@@ -265,7 +265,7 @@ lake_drop_deletes(LakeChanges * changes, const char *path, int64_t offset)
 }
 
 static inline LakeChanges *
-lake_read(LakeChanges * changes, bool is_update, bool is_rewrite,
+lake_read(LakeChanges *changes, bool is_update, bool is_rewrite,
 		  ChangeIsolation isolation, const Predicate *filter)
 {
 	ChangeRead	read = {is_update, is_rewrite, isolation, filter};
@@ -303,7 +303,7 @@ lake_swap(Lake *lake, const CommitAttempt *attempt)
 
 /* from begin to swap; returns the snapshot's id */
 static inline int64_t
-lake_commit(Lake *lake, LakeChanges * changes)
+lake_commit(Lake *lake, LakeChanges *changes)
 {
 	LakeCommit *commit = lake_begin(lake, &changes->set, NULL, 0);
 	CommitAttempt attempt = iceberg_commit_build(commit, lake_head(lake));
