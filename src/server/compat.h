@@ -30,6 +30,12 @@
 #error "lakefdw needs PostgreSQL 15, 16, 17 or 18"
 #endif
 
+/* new in 16 */
+#ifndef palloc_array
+#define palloc_array(type, count) ((type *) palloc(sizeof(type) * (count)))
+#define palloc0_array(type, count) ((type *) palloc0(sizeof(type) * (count)))
+#endif
+
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"

@@ -11,6 +11,8 @@
 
 bool		lake_truncate_nanoseconds = false;
 int			lake_metadata_cache_kb = 65536;
+int			lake_write_memory_kb = 262144;
+int			lake_commit_timeout_ms = 0;
 char	   *lake_as_of = "";
 
 typedef struct LakeSetting
@@ -22,6 +24,7 @@ typedef struct LakeSetting
 	int		   *int_value;
 	GucIntAssignHook int_assign;	/* NULL: none */
 	char	  **string_value;
+	int			min;
 	int			max;
 	int			flags;
 } LakeSetting;
@@ -44,6 +47,14 @@ static const LakeSetting settings[] = {
 		.string_value = &lake_as_of
 	},
 	{
+		.name = "lakefdw.commit_timeout",
+		.summary = "Sets how long a commit may take to write metadata and to wait for others.",
+		.detail = "statement_timeout does not cover commits. 0: as long as the table's properties allow.",
+		.int_value = &lake_commit_timeout_ms,
+		.max = INT_MAX,
+		.flags = GUC_UNIT_MS
+	},
+	{
 		.name = "lakefdw.metadata_cache",
 		.summary = "Sets the memory that parsed metadata and manifests may keep in this session.",
 		.detail = "What a query uses is kept whatever its size.",
@@ -57,6 +68,15 @@ static const LakeSetting settings[] = {
 		.summary = "Reads nanosecond timestamps as microseconds, dropping the rest.",
 		.detail = "When off, a value with a fraction of a microsecond is an error.",
 		.bool_value = &lake_truncate_nanoseconds
+	},
+	{
+		.name = "lakefdw.write_memory",
+		.summary = "Sets the memory for rows of lake tables that are not in files yet.",
+		.detail = "A statement that adds more rows writes files before the commit.",
+		.int_value = &lake_write_memory_kb,
+		.min = 1024,
+		.max = MAX_KILOBYTES,
+		.flags = GUC_UNIT_KB
 	},
 };
 
@@ -79,7 +99,7 @@ guc_define(void)
 									   NULL, NULL, NULL);
 		else
 			DefineCustomIntVariable(s->name, s->summary, s->detail,
-									s->int_value, *s->int_value, 0, s->max,
+									s->int_value, *s->int_value, s->min, s->max,
 									PGC_USERSET, s->flags,
 									NULL, s->int_assign, NULL);
 	}

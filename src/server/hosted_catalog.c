@@ -32,19 +32,7 @@
 #define TABLES "iceberg_tables"
 #define PROPERTIES "iceberg_namespace_properties"
 
-/* columns of iceberg_tables; the key's come first, in its order */
-enum
-{
-	CATALOG_NAME,
-	TABLE_NAMESPACE,
-	TABLE_NAME,
-	METADATA_LOCATION,
-	PREVIOUS_METADATA_LOCATION,
-	ICEBERG_TYPE,				/* layout V1 only */
-	TABLES_COLUMNS
-};
-
-static const char *const tables_columns[TABLES_COLUMNS] = {
+static const char *const tables_columns[HOSTED_COLUMNS] = {
 	"catalog_name", "table_namespace", "table_name", "metadata_location",
 	"previous_metadata_location", "iceberg_type"
 };
@@ -62,19 +50,6 @@ enum
 static const char *const properties_columns[PROPERTIES_COLUMNS] = {
 	"catalog_name", "namespace", "property_key", "property_value"
 };
-
-#define KEY_COLUMNS 3
-
-/* one of the two tables, open and of the shape that is expected */
-typedef struct HostedHeap
-{
-	const char *schema;			/* in the database's encoding, as is table */
-	const char *table;
-	Relation	rel;
-	Oid			key_index;
-	bool		index_ok;		/* may the snapshot use it? */
-	AttrNumber	columns[TABLES_COLUMNS];	/* 0: there is none */
-} HostedHeap;
 
 /* ---- the table, found and checked ---- */
 
@@ -137,7 +112,7 @@ find_columns(HostedHeap *heap, const char *const *names, int count)
 		heap->columns[i] = attnum;
 		if (attnum == InvalidAttrNumber)
 		{
-			if (names == tables_columns && i == ICEBERG_TYPE)
+			if (names == tables_columns && i == HOSTED_ICEBERG_TYPE)
 				continue;
 			throw_shape(heap, ERRCODE_UNDEFINED_COLUMN,
 						psprintf("It has no column \"%s\".", names[i]));
@@ -168,8 +143,8 @@ find_key(HostedHeap *heap, const char *const *names)
 	if (is_key)
 	{
 		index = index_open(heap->key_index, AccessShareLock);
-		is_key = index->rd_index->indnkeyatts == KEY_COLUMNS;
-		for (int i = 0; is_key && i < KEY_COLUMNS; i++)
+		is_key = index->rd_index->indnkeyatts == HOSTED_KEY_COLUMNS;
+		for (int i = 0; is_key && i < HOSTED_KEY_COLUMNS; i++)
 			is_key = index->rd_index->indkey.values[i] == heap->columns[i];
 		heap->index_ok = !index->rd_index->indcheckxmin ||
 			TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
@@ -237,13 +212,13 @@ heap_open_checked(HostedHeap *heap, const LakeServerOptions *options,
 		return false;
 	check_kind(heap);
 	check_owner(heap, options);
-	find_columns(heap, names, is_tables ? TABLES_COLUMNS : PROPERTIES_COLUMNS);
+	find_columns(heap, names, is_tables ? HOSTED_COLUMNS : PROPERTIES_COLUMNS);
 	find_key(heap, names);
 	return true;
 }
 
-static void
-open_tables(HostedHeap *heap, const LakeServerOptions *options)
+void
+hosted_heap_open(HostedHeap *heap, const LakeServerOptions *options)
 {
 	if (!heap_open_checked(heap, options, TABLES))
 		ereport(ERROR,
@@ -253,19 +228,19 @@ open_tables(HostedHeap *heap, const LakeServerOptions *options)
 				 errhint("Set the server's option catalog_schema to the schema of an Iceberg JDBC catalog.")));
 }
 
-static void
-heap_close(HostedHeap *heap)
+void
+hosted_heap_close(HostedHeap *heap)
 {
 	relation_close(heap->rel, NoLock);
 }
 
 /* ---- rows ---- */
 
-static SysScanDesc
-begin_scan(const HostedHeap *heap, Snapshot snapshot,
+SysScanDesc
+hosted_heap_scan(const HostedHeap *heap, Snapshot snapshot,
 		   const char *const *values, int count)
 {
-	ScanKeyData keys[KEY_COLUMNS];
+	ScanKeyData keys[HOSTED_KEY_COLUMNS];
 
 	for (int i = 0; i < count; i++)
 	{
@@ -280,9 +255,8 @@ begin_scan(const HostedHeap *heap, Snapshot snapshot,
 							  snapshot, count, keys);
 }
 
-/* NULL for NULL and for a column that the layout lacks */
-static const char *
-get_text(const HostedHeap *heap, HeapTuple tuple, int column)
+const char *
+hosted_heap_text(const HostedHeap *heap, HeapTuple tuple, int column)
 {
 	Datum		datum;
 	bool		is_null = true;
@@ -298,33 +272,33 @@ get_text(const HostedHeap *heap, HeapTuple tuple, int column)
 static void
 get_row(const HostedHeap *heap, HeapTuple tuple, HostedTable *row)
 {
-	row->name_space = get_text(heap, tuple, TABLE_NAMESPACE);
-	row->name = get_text(heap, tuple, TABLE_NAME);
-	row->type = get_text(heap, tuple, ICEBERG_TYPE);
-	row->metadata_location = get_text(heap, tuple, METADATA_LOCATION);
+	row->name_space = hosted_heap_text(heap, tuple, HOSTED_TABLE_NAMESPACE);
+	row->name = hosted_heap_text(heap, tuple, HOSTED_TABLE_NAME);
+	row->type = hosted_heap_text(heap, tuple, HOSTED_ICEBERG_TYPE);
+	row->metadata_location = hosted_heap_text(heap, tuple, HOSTED_METADATA_LOCATION);
 }
 
 bool
 hosted_catalog_find(const LakeServerOptions *options, const char *name_space,
 					const char *table, Snapshot snapshot, HostedTable *row)
 {
-	const char *values[KEY_COLUMNS];
+	const char *values[HOSTED_KEY_COLUMNS];
 	HostedHeap	heap;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
 	if (snapshot == NULL)
 		snapshot = GetActiveSnapshot();
-	open_tables(&heap, options);
-	values[CATALOG_NAME] = options->catalog_name;
-	values[TABLE_NAMESPACE] = name_space;
-	values[TABLE_NAME] = table;
-	scan = begin_scan(&heap, snapshot, values, KEY_COLUMNS);
+	hosted_heap_open(&heap, options);
+	values[HOSTED_CATALOG_NAME] = options->catalog_name;
+	values[HOSTED_TABLE_NAMESPACE] = name_space;
+	values[HOSTED_TABLE_NAME] = table;
+	scan = hosted_heap_scan(&heap, snapshot, values, HOSTED_KEY_COLUMNS);
 	tuple = systable_getnext(scan);
 	if (tuple != NULL)
 		get_row(&heap, tuple, row);
 	systable_endscan(scan);
-	heap_close(&heap);
+	hosted_heap_close(&heap);
 	return tuple != NULL;
 }
 
@@ -359,12 +333,12 @@ has_property(const LakeServerOptions *options, const char *name_space)
 
 	if (!heap_open_checked(&heap, options, PROPERTIES))
 		return false;
-	scan = begin_scan(&heap, GetActiveSnapshot(), &options->catalog_name, 1);
+	scan = hosted_heap_scan(&heap, GetActiveSnapshot(), &options->catalog_name, 1);
 	while (!found && (tuple = systable_getnext(scan)) != NULL)
-		found = is_within(get_text(&heap, tuple, PROPERTY_NAMESPACE),
+		found = is_within(hosted_heap_text(&heap, tuple, PROPERTY_NAMESPACE),
 						  name_space);
 	systable_endscan(scan);
-	heap_close(&heap);
+	hosted_heap_close(&heap);
 	return found;
 }
 
@@ -378,8 +352,8 @@ hosted_catalog_list(const LakeServerOptions *options, const char *name_space,
 	HeapTuple	tuple;
 
 	*exists = name_space == NULL;
-	open_tables(&heap, options);
-	scan = begin_scan(&heap, GetActiveSnapshot(), &options->catalog_name, 1);
+	hosted_heap_open(&heap, options);
+	scan = hosted_heap_scan(&heap, GetActiveSnapshot(), &options->catalog_name, 1);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
 		HostedTable *row = palloc(sizeof *row);
@@ -392,7 +366,7 @@ hosted_catalog_list(const LakeServerOptions *options, const char *name_space,
 			rows = lappend(rows, row);
 	}
 	systable_endscan(scan);
-	heap_close(&heap);
+	hosted_heap_close(&heap);
 	if (!*exists)
 		*exists = has_property(options, name_space);
 	list_sort(rows, compare_rows);
@@ -477,12 +451,12 @@ typedef struct InsertColumn
 static bool
 insert_row(const HostedHeap *heap, const InsertColumn *columns, int count)
 {
-	Oid			types[TABLES_COLUMNS];
-	Datum		values[TABLES_COLUMNS];
+	Oid			types[HOSTED_COLUMNS];
+	Datum		values[HOSTED_COLUMNS];
 	StringInfoData sql;
 	bool		is_new;
 
-	Assert(count <= TABLES_COLUMNS);
+	Assert(count <= HOSTED_COLUMNS);
 	SPI_connect();
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "INSERT INTO %s (",
@@ -518,7 +492,7 @@ insert_namespace(const LakeServerOptions *options, const char *name_space)
 		return;
 	values[PROPERTY_CATALOG_NAME] = options->catalog_name;
 	values[PROPERTY_NAMESPACE] = name_space;
-	scan = begin_scan(&heap, GetActiveSnapshot(), values, 2);
+	scan = hosted_heap_scan(&heap, GetActiveSnapshot(), values, 2);
 	has_properties = systable_getnext(scan) != NULL;
 	systable_endscan(scan);
 	if (!has_properties)
@@ -530,7 +504,7 @@ insert_namespace(const LakeServerOptions *options, const char *name_space)
 					   {properties_columns[PROPERTY_KEY], "exists"},
 					   {properties_columns[PROPERTY_VALUE], "true"}
 				   }, PROPERTIES_COLUMNS);
-	heap_close(&heap);
+	hosted_heap_close(&heap);
 }
 
 void
@@ -539,23 +513,23 @@ hosted_catalog_insert(const LakeServerOptions *options,
 {
 	HostedHeap	heap;
 	const InsertColumn columns[] = {
-		{tables_columns[CATALOG_NAME], options->catalog_name},
-		{tables_columns[TABLE_NAMESPACE], row->name_space},
-		{tables_columns[TABLE_NAME], row->name},
-		{tables_columns[METADATA_LOCATION], row->metadata_location},
-		{tables_columns[ICEBERG_TYPE], row->type}
+		{tables_columns[HOSTED_CATALOG_NAME], options->catalog_name},
+		{tables_columns[HOSTED_TABLE_NAMESPACE], row->name_space},
+		{tables_columns[HOSTED_TABLE_NAME], row->name},
+		{tables_columns[HOSTED_METADATA_LOCATION], row->metadata_location},
+		{tables_columns[HOSTED_ICEBERG_TYPE], row->type}
 	};
 
-	open_tables(&heap, options);
+	hosted_heap_open(&heap, options);
 	/* the last column is V1's */
 	if (!insert_row(&heap, columns, lengthof(columns) -
-					(heap.columns[ICEBERG_TYPE] == InvalidAttrNumber)))
+					(heap.columns[HOSTED_ICEBERG_TYPE] == InvalidAttrNumber)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("lake table \"%s.%s\" already exists in catalog \"%s\" of schema \"%s\"",
 						name_from_lake(row->name_space),
 						name_from_lake(row->name),
 						name_from_lake(options->catalog_name), heap.schema)));
-	heap_close(&heap);
+	hosted_heap_close(&heap);
 	insert_namespace(options, row->name_space);
 }

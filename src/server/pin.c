@@ -18,6 +18,8 @@
 #include "tcop/pquery.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "server/server_int.h"
@@ -63,6 +65,35 @@ static uint64 epoch = 0;
 /* LakePin of the transaction, oldest first, in TopTransactionContext */
 static List *transaction_pins = NIL;
 
+/* a table that this transaction has changed by what it read */
+typedef struct KeptPin
+{
+	dlist_node	node;
+	char	   *key;
+	char	   *metadata_location;
+	Snapshot	snapshot;		/* registered with the transaction */
+} KeptPin;
+
+/* in TopTransactionContext */
+static dlist_head kept_pins = DLIST_STATIC_INIT(kept_pins);
+
+/* before the server looks whether all have been given back */
+static void
+release_snapshots(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &kept_pins)
+	{
+		KeptPin    *kept = dlist_container(KeptPin, node, iter.cur);
+
+		if (kept->snapshot != NULL)
+			UnregisterSnapshotFromOwner(kept->snapshot,
+										TopTransactionResourceOwner);
+		kept->snapshot = NULL;
+	}
+}
+
 static void
 forget_pins(XactEvent event, void *arg)
 {
@@ -74,9 +105,13 @@ forget_pins(XactEvent event, void *arg)
 		case XACT_EVENT_PARALLEL_COMMIT:
 		case XACT_EVENT_PARALLEL_ABORT:
 			dlist_init(&pins);
+			dlist_init(&kept_pins);
 			last_mark = 0;
 			epoch++;
 			transaction_pins = NIL;
+			break;
+		case XACT_EVENT_PRE_COMMIT:
+			release_snapshots();
 			break;
 		default:
 			break;
@@ -91,6 +126,64 @@ forget_pins_at_end(void)
 	if (!is_registered)
 		RegisterXactCallback(forget_pins, NULL);
 	is_registered = true;
+}
+
+/* ---- tables that stay where they are ---- */
+
+static KeptPin *
+find_kept(const char *key)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &kept_pins)
+	{
+		KeptPin    *kept = dlist_container(KeptPin, node, iter.cur);
+
+		if (strcmp(kept->key, key) == 0)
+			return kept;
+	}
+	return NULL;
+}
+
+const char *
+pin_kept(const char *key)
+{
+	KeptPin    *kept = find_kept(key);
+
+	return kept == NULL ? NULL : kept->metadata_location;
+}
+
+void
+pin_keep(const char *key, const char *metadata_location, Snapshot snapshot)
+{
+	MemoryContext caller;
+	KeptPin    *kept;
+
+	if (find_kept(key) != NULL)
+		return;
+	forget_pins_at_end();
+	caller = MemoryContextSwitchTo(TopTransactionContext);
+	kept = palloc0(sizeof *kept);
+	kept->key = pstrdup(key);
+	kept->metadata_location = pstrdup(metadata_location);
+	/* whoever removes files sees that somebody may still read them */
+	kept->snapshot = RegisterSnapshotOnOwner(snapshot,
+											 TopTransactionResourceOwner);
+	MemoryContextSwitchTo(caller);
+	dlist_push_head(&kept_pins, &kept->node);
+}
+
+void
+pin_release(const char *key)
+{
+	KeptPin    *kept = find_kept(key);
+
+	if (kept == NULL)
+		return;
+	dlist_delete(&kept->node);
+	if (kept->snapshot != NULL)
+		UnregisterSnapshotFromOwner(kept->snapshot,
+									TopTransactionResourceOwner);
 }
 
 /* ---- pins of file catalogs ---- */

@@ -246,8 +246,13 @@ find_metadata(const ForeignServer *server, const LakeServerOptions *options,
 			  const LakeTableOptions *table, LakeStore *store,
 			  const LakeOpen *how)
 {
+	const char *kept;
+
 	if (how->metadata_location != NULL)
 		return how->metadata_location;
+	kept = pin_kept(table_key(options, table));
+	if (kept != NULL)
+		return kept;
 	if (table->metadata_location != NULL)
 		return table->metadata_location;
 	server_check_catalog(server, options);
@@ -272,6 +277,13 @@ open_table(Oid server_oid, const LakeServerOptions *server_options,
 	return metadata_cache_open(*store,
 							   find_metadata(server, server_options, options,
 											 *store, how),
+							   CurrentMemoryContext);
+}
+
+const LakeTable *
+lake_table_at(const LakeRelation *relation, const char *metadata_location)
+{
+	return metadata_cache_open(relation->store, metadata_location,
 							   CurrentMemoryContext);
 }
 
@@ -558,14 +570,14 @@ lake_table_schema(const LakeTable *table, const LakeTableOptions *options)
 
 /* for lake.pins() */
 static void
-show_pin(const LakeRelation *relation, const LakeServerOptions *server,
-		 const LakeTableOptions *options)
+show_pin(const LakeRelation *relation)
 {
+	const LakeTableOptions *options = relation->options;
 	bool		in_catalog = options->metadata_location == NULL;
 	LakePin		pin = {
 		.relid = relation->relid,
-		.key = table_key(server, options),
-		.catalog = in_catalog ? server->catalog : NULL,
+		.key = relation->key,
+		.catalog = in_catalog ? relation->server->catalog : NULL,
 		.ident = in_catalog ?
 		psprintf("%s.%s", options->name_space, options->table) :
 		options->metadata_location,
@@ -586,8 +598,8 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 	LakeRelation *relation = palloc0(sizeof *relation);
 	Relation	rel = table_open(relid, NoLock);
 	Oid			server_oid = GetForeignServerIdByRelId(relid);
-	LakeServerOptions server_options;
-	LakeTableOptions options;
+	LakeServerOptions *server = palloc(sizeof *server);
+	LakeTableOptions *options = palloc(sizeof *options);
 	ColumnScope scope;
 	LakeVersion version;
 	LakeFrame	frame;
@@ -597,26 +609,31 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 							  get_namespace_name(RelationGetNamespace(rel)),
 							  RelationGetRelationName(rel));
 	lake_frame_push(&frame, "opening foreign table", relation->name);
-	options_get_server(server_oid, &server_options);
-	options_get_table(relid, &options);
-	choose_selector(&relation->selector, how, &options);
-	relation->table = open_table(server_oid, &server_options, &options,
+	options_get_server(server_oid, server);
+	options_get_table(relid, options);
+	relation->server_oid = server_oid;
+	relation->server = server;
+	relation->options = options;
+	relation->key = table_key(server, options);
+	choose_selector(&relation->selector, how, options);
+	relation->table = open_table(server_oid, server, options,
 								 rel->rd_rel->relowner, how,
 								 &relation->store);
 	version = resolve(relation->table, &relation->selector);
 	relation->snapshot = version.snapshot;
 	relation->schema = version.schema;
+	relation->is_branch = version.is_branch;
 	if (!how->without_columns)
 	{
 		scope.table = relation->table;
 		scope.relation_name = relation->name;
-		scope.declared = lake_table_schema(relation->table, &options);
+		scope.declared = lake_table_schema(relation->table, options);
 		scope.read = version.schema;
 		scope.in_history = how->any_version || !version.is_branch;
 		bind_columns(relation, &scope, RelationGetDescr(rel));
 	}
 	if (how->snapshot != NULL)
-		show_pin(relation, &server_options, &options);
+		show_pin(relation);
 	lake_frame_pop(&frame);
 	table_close(rel, NoLock);
 	return relation;

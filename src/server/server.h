@@ -223,6 +223,8 @@ extern void options_get_column(Oid relid, AttrNumber attnum,
 
 extern bool lake_truncate_nanoseconds;
 extern int	lake_metadata_cache_kb;
+extern int	lake_write_memory_kb;
+extern int	lake_commit_timeout_ms; /* 0: none */
 extern char *lake_as_of;		/* text, parsed when it is used; "": unset */
 extern void guc_define(void);
 
@@ -334,6 +336,15 @@ typedef struct LakePin
  */
 extern List *pin_list(void);
 
+/*
+ * From now on to the end of the transaction, or to pin_release, a lake table is
+ * read at this version under every snapshot of READ COMMITTED (decisions 3.2);
+ * snapshot is the one that it was read under, and stays registered.
+ */
+extern void pin_keep(const char *key, const char *metadata_location,
+					 Snapshot snapshot);
+extern void pin_release(const char *key);
+
 /* ---- relation.c: a foreign table resolved to a lake table ---- */
 
 typedef struct LakeColumn
@@ -355,8 +366,14 @@ struct LakeRelation
 	LakeSelector selector;		/* that decided on the version */
 	const LakeSnapshot *snapshot;	/* pinned; NULL: no rows */
 	const LakeSchema *schema;	/* to read with */
+	bool		is_branch;		/* the version is a branch's head */
 	int			column_count;	/* = relnatts */
 	LakeColumn *columns;		/* by attnum - 1 */
+	/* which lake table it is (decisions 1.5), and by which options */
+	const char *key;
+	Oid			server_oid;
+	const LakeServerOptions *server;
+	const LakeTableOptions *options;
 };
 
 /* how a foreign table is opened; zeroed: the newest version, nothing is pinned */
@@ -400,6 +417,13 @@ typedef struct LakeOpen
  * that are no branch's head look in all of the table's schemas after that.
  */
 extern LakeRelation *lake_relation_open(Oid relid, const LakeOpen *how);
+
+/*
+ * The relation's lake table as another metadata file has it; valid as long as the
+ * current memory context.
+ */
+extern const LakeTable *lake_table_at(const LakeRelation *relation,
+									  const char *metadata_location);
 
 /*
  * Does a snapshot say by itself which version of the table is read, so that a

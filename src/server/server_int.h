@@ -6,6 +6,7 @@
 
 #include "server/server.h"
 
+#include "access/genam.h"
 #include "base/vector.h"
 #include "lib/stringinfo.h"
 #include "utils/jsonb.h"
@@ -118,6 +119,44 @@ extern void domain_check_apply(DomainCheck *check, const Datum *values,
 							   const bool *nulls, uint32 count);
 
 /* ---- hosted_catalog.c ---- */
+
+/* columns of iceberg_tables; the key's come first, in its order */
+enum
+{
+	HOSTED_CATALOG_NAME,
+	HOSTED_TABLE_NAMESPACE,
+	HOSTED_TABLE_NAME,
+	HOSTED_METADATA_LOCATION,
+	HOSTED_PREVIOUS_LOCATION,
+	HOSTED_ICEBERG_TYPE,		/* layout V1 only */
+	HOSTED_COLUMNS
+};
+
+#define HOSTED_KEY_COLUMNS 3
+
+/* one of the two tables, open and of the shape that is expected */
+typedef struct HostedHeap
+{
+	const char *schema;			/* in the database's encoding, as is table */
+	const char *table;
+	Relation	rel;
+	Oid			key_index;
+	bool		index_ok;		/* may the snapshot use it? */
+	AttrNumber	columns[HOSTED_COLUMNS];	/* 0: there is none */
+} HostedHeap;
+
+/* iceberg_tables; throws as hosted_catalog_find does */
+extern void hosted_heap_open(HostedHeap *heap,
+							 const LakeServerOptions *options);
+extern void hosted_heap_close(HostedHeap *heap);
+
+/* rows whose first key columns (UTF-8) are those */
+extern SysScanDesc hosted_heap_scan(const HostedHeap *heap, Snapshot snapshot,
+									const char *const *values, int count);
+
+/* UTF-8; NULL for NULL and for a column that the layout lacks */
+extern const char *hosted_heap_text(const HostedHeap *heap, HeapTuple tuple,
+									int column);
 
 /*
  * Throws unless the row is of a table that can be read: 42809 for a view, 0A000
@@ -237,6 +276,9 @@ extern void struct_throw_no_field(const LakeType *type,
 extern const char *pin_find(const char *key, Snapshot snapshot);
 extern void pin_add(const char *key, Snapshot snapshot,
 					const char *metadata_location);
+
+/* where pin_keep keeps a table, NULL: nowhere */
+extern const char *pin_kept(const char *key);
 
 /*
  * Lets lake.pins() show a version that was opened: to the end of the transaction

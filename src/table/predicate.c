@@ -329,6 +329,30 @@ predicate_normalize(LakeArena *arena, const Predicate *predicate)
 	return result;
 }
 
+/* types of leaves are primitive, so that a struct is all there is to them */
+static void
+own_types(LakeArena *arena, Predicate *node)
+{
+	if (node->type != NULL)
+	{
+		LakeType   *type = lake_alloc(arena, sizeof *type);
+
+		*type = *node->type;
+		node->type = type;
+	}
+	for (int i = 0; i < node->child_count; i++)
+		own_types(arena, node->children[i]);
+}
+
+Predicate *
+predicate_copy(LakeArena *arena, const Predicate *predicate)
+{
+	Predicate  *copy = predicate_normalize(arena, predicate);
+
+	own_types(arena, copy);
+	return copy;
+}
+
 int
 predicate_leaf_count(const Predicate *predicate)
 {

@@ -70,6 +70,9 @@ extern Predicate *predicate_normalize(LakeArena *arena,
 									  const Predicate *predicate);
 extern int	predicate_leaf_count(const Predicate *predicate);
 
+/* a normalised predicate that owns all it points to but types, in arena */
+extern Predicate *predicate_copy(LakeArena *arena, const Predicate *predicate);
+
 /* "(a >= 3 AND b IN ('x', 'y'))", names from schema: for EXPLAIN */
 extern const char *predicate_text(LakeArena *arena, const Predicate *predicate,
 								  const LakeSchema *schema);
