@@ -7,6 +7,7 @@
  * exception: core would ignore them on a foreign table without a word.
  */
 #include "fdw/fdw.h"
+#include "fdw/staged.h"
 
 #include "fmgr.h"
 
@@ -21,6 +22,7 @@ _PG_init(void)
 {
 	guc_define();
 	statistics_init();
+	xact_init();
 	time_travel_init();
 }
 

@@ -142,7 +142,7 @@ open_relation(PlannerInfo *root, Oid relid, Expr *expr)
 static void
 check_permissions(PlannerInfo *root, Index varno)
 {
-	const		AppendRelInfo *member;
+	const AppendRelInfo *member;
 
 	compat_check_permissions(root->parse, planner_rt_fetch(varno, root));
 	while (root->append_rel_array != NULL &&

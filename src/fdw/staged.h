@@ -66,7 +66,8 @@ extern const WriteOptions *staged_write_options(const StagedTable *table);
 extern LakeStore *staged_store(StagedTable *table);
 
 /*
- * The rows that have been added: append to it, then call staged_row_added once
+ * The rows that have been added, of the table's columns and, in v3, the reserved
+ * ones of row lineage (row_store_schema() has them): append to it, then call staged_row_added once
  * for each row_store_end_row.  It may spill to files when it ends a row.
  */
 extern RowStore *staged_rows(StagedTable *table);
@@ -99,8 +100,9 @@ extern const StagedFile *staged_file_of(const StagedTable *table,
 /*
  * Something that must be done before later commands look at the table, such as
  * updated rows that wait for the columns which they keep.  fn is called with
- * arg before the next view and before the commit, once; never if the
- * subtransaction rolls back.
+ * arg before the next view and before the commit; never if the subtransaction
+ * rolls back.  It is called again when a subtransaction that called it has
+ * rolled back: what arg leads to must live as long as the transaction.
  */
 extern void staged_defer(StagedTable *table, void (*fn) (void *arg),
 						 void *arg);
@@ -133,5 +135,11 @@ extern int	staged_operation_count(const char *key);
 
 /* registers the callbacks of transactions */
 extern void xact_init(void);
+
+/*
+ * Lets our callback be the first to run at commit, before other wrappers commit
+ * what cannot be taken back (decisions 6.5).
+ */
+extern void xact_run_first(void);
 
 #endif							/* LAKE_STAGED_H */

@@ -301,7 +301,7 @@ time_travel_value(const Expr *expr, Datum value, bool is_null,
 bool
 time_travel_guess(const Expr *guess, LakeSelector *selector)
 {
-	const		Const *value = (const Const *) guess;
+	const Const *value = (const Const *) guess;
 
 	return IsA(guess, Const) &&
 		read_value(guess, value->constvalue, value->constisnull,

@@ -243,7 +243,7 @@ write_deletes(DeleteWriter *writer, const FileDeletes *deletes)
 
 	for (int i = 0; i < CHUNK_ROWS; i++)
 		writer->paths[i] = (LakeBytes) {(const uint8_t *) deletes->path,
-		strlen(deletes->path)};
+										strlen(deletes->path)};
 	while (left > 0)
 	{
 		if (writer->writer == NULL)

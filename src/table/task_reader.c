@@ -339,6 +339,12 @@ task_reader_select(TaskReader *reader, const LakeBitmap *positions)
 	reader->wanted = positions;
 }
 
+const LakeBitmap *
+task_reader_positions(const TaskReader *reader)
+{
+	return reader->deletes.positions;
+}
+
 /* ---- rows in memory ---- */
 
 /* what names them in messages */

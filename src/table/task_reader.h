@@ -100,6 +100,12 @@ extern void task_reader_delete(TaskReader *reader,
 							   const LakeBitmap *positions);
 
 /*
+ * Positions that position deletes and vectors remove from the file that was
+ * begun last; NULL: none.  Valid until the next begin.
+ */
+extern const LakeBitmap *task_reader_positions(const TaskReader *reader);
+
+/*
  * The next batch with at least one selected row; false at the task's end.
  * Selected rows pass deletes and predicate.
  */
