@@ -170,7 +170,8 @@ is_serializable(const ChangeRead *read)
 /* ---- data files that came ---- */
 
 static const char *
-find_added_in(const ConflictCheck *check, const ManifestFile *manifest)
+find_added_in(const ConflictCheck *check, const ManifestFile *manifest,
+			  const LakeSnapshot *snapshot)
 {
 	LakeArena  *arena = lake_arena_create(check->scratch, "added data files");
 	const BoundsColumn *columns = (const void *) check->columns.data;
@@ -186,9 +187,9 @@ find_added_in(const ConflictCheck *check, const ManifestFile *manifest)
 		const ChangeRead *read;
 
 		lake_check_interrupts();
-		/* others were there before and are carried over */
+		/* others were there before and are carried over; -1: who knows */
 		if (entry.content != CONTENT_DATA ||
-			entry.snapshot_id != manifest->snapshot_id)
+			(entry.snapshot_id != snapshot->id && entry.snapshot_id != -1))
 			continue;
 		read = conflict_match(check, is_serializable, arena, reader);
 		if (read != NULL)
@@ -275,10 +276,12 @@ check_snapshot(const ConflictCheck *check, const LakeSnapshot *snapshot,
 		const ManifestFile *manifest = &manifests[i];
 
 		lake_check_interrupts();
-		if (manifest->has_deletes || manifest->snapshot_id != snapshot->id)
+		if (manifest->has_deletes ||
+			(manifest->snapshot_id != snapshot->id &&
+			 manifest->snapshot_id != -1))
 			continue;
 		if (looks_for_added && manifest->added_files != 0)
-			conflict = find_added_in(check, manifest);
+			conflict = find_added_in(check, manifest, snapshot);
 		if (conflict == NULL && looks_for_removed &&
 			manifest->deleted_files != 0)
 			conflict = find_removed_in(check, manifest, referenced);

@@ -412,16 +412,11 @@ filter(LakeCommit *commit, const ManifestFile *source, LakeBuffer *rows)
 	buffer_append(rows, &row, sizeof row);
 }
 
-/* lists of this format version must say more than that one's did */
+/* without a list, as in old v1 snapshots, only the manifest knows its spec */
 static bool
-is_incomplete(const LakeCommit *commit, const ManifestFile *manifest)
+is_listed(const ManifestFile *manifest)
 {
-	return manifest->length < 0 || manifest->spec_id == -1 ||
-		manifest->snapshot_id == -1 ||
-		(commit->format_version > 1 &&
-		 (manifest->added_files < 0 || manifest->existing_files < 0 ||
-		  manifest->deleted_files < 0 || manifest->added_rows < 0 ||
-		  manifest->existing_rows < 0 || manifest->deleted_rows < 0));
+	return manifest->length >= 0 && manifest->spec_id != -1;
 }
 
 void
@@ -447,8 +442,7 @@ removal_apply(LakeCommit *commit, const ManifestFile *manifests, size_t count,
 		lake_check_interrupts();
 		if (manifest->has_deletes != has_deletes || manifest->live_files == 0)
 			continue;
-		if ((looks && look_at(commit, manifest)) ||
-			is_incomplete(commit, manifest))
+		if ((looks && look_at(commit, manifest)) || !is_listed(manifest))
 			filter(commit, manifest, rows);
 		else
 			buffer_append(rows, &row, sizeof row);

@@ -621,6 +621,95 @@ time_never_goes_back(LakeArena *arena)
 	CHECK_INT(times[2], INT64_C(10000000000001));
 }
 
+/* the current snapshot names its manifests itself */
+static void
+make_list_inline(Lake *lake)
+{
+	const LakeSnapshot *snapshot = lake_head(lake)->current_snapshot;
+	size_t		count;
+	const ManifestFile *manifests = manifest_list_read(lake->arena,
+													   lake->store, snapshot,
+													   &count);
+	const char *list =
+		lake_printf(lake->arena, "\"manifest-list\":\"%s\"",
+				((const IcebergSnapshot *) snapshot)->manifest_list);
+	const char *text = "\"manifests\":[";
+
+	for (size_t i = 0; i < count; i++)
+		text = lake_printf(lake->arena, "%s%s\"%s\"", text, i == 0 ? "" : ",",
+						   manifests[i].path);
+	lake_edit(lake, list, lake_printf(lake->arena, "%s]", text));
+}
+
+static void
+inline_manifests_of_v1_get_a_list(LakeArena *arena)
+{
+	Lake	   *lake = lake_create(arena, 1, 1, "");
+
+	lake_append(lake, lake_data(lake, "/A", 10, -1, 1, 5));
+	lake_append(lake, lake_data(lake, "/B", 20, 1, 1, 5));
+	make_list_inline(lake);
+	CHECK_STRING(lake_files(lake), "/A /B");
+	lake_append(lake, lake_data(lake, "/C", 30, 1, 1, 5));
+	CHECK_STRING(lake_manifests(lake),
+				 "data 0 0 1/0/0 30/0/0 -1: +/C(0,0)\n"
+				 "data 0 0 0/1/0 0/20/0 -1: =/B(0,0)\n"
+				 "data 0 0 0/1/0 0/10/0 -1: =/A(0,0)\n");
+	make_list_inline(lake);
+	lake_commit(lake, lake_drop(lake_changes(lake), "/A"));
+	CHECK_STRING(lake_files(lake), "/B /C");
+	CHECK_STRING(lake_summary(lake, "total-records"), "50");
+}
+
+static void
+an_entry_that_is_there_twice_goes_as_a_whole(LakeArena *arena)
+{
+	Lake	   *lake = lake_create(arena, 2, 0, "");
+	LakeChanges *changes = lake_changes(lake);
+
+	lake_append(lake, lake_data(lake, "/A", 10, -1, 1, 5));
+	lake_append(lake, lake_data(lake, "/B", 10, -1, 1, 5));
+	lake_add(changes, lake_data(lake, "/A", 10, -1, 1, 5));
+	lake_commit(lake, lake_add(changes, lake_data(lake, "/C", 10, -1, 1, 5)));
+	CHECK_STRING(lake_files(lake), "/A /A /B /C");
+	lake_commit(lake, lake_drop(lake_changes(lake), "/A"));
+	CHECK_STRING(lake_files(lake), "/B /C");
+	CHECK_STRING(lake_summary(lake, "deleted-data-files"), "2");
+}
+
+static void
+large_commits_have_several_manifests(LakeArena *arena)
+{
+	Lake	   *lake = lake_create(arena, 2, 0,
+								   "\"commit.manifest.target-size-bytes\":"
+								   "\"1\"");
+	LakeChanges *changes = lake_changes(lake);
+
+	for (int i = 0; i < 4; i++)
+		lake_add(changes, lake_data(lake, lake_printf(arena, "/%d", i), 1, -1,
+									1, 5));
+	lake_commit(lake, changes);
+	CHECK_STRING(lake_summary(lake, "manifests-created"), "4");
+	CHECK_STRING(lake_files(lake), "/0 /1 /2 /3");
+}
+
+static void
+a_spec_that_the_table_has_lost_is_a_conflict(LakeArena *arena)
+{
+	Lake	   *lake = lake_create(arena, 2, 0, "");
+	LakeChanges *changes = lake_add(lake_changes(lake),
+									lake_data(lake, "/A", 5, 1, 1, 5));
+	CommitAttempt attempt;
+
+	lake_edit(lake, ",{\"spec-id\":1,\"fields\":[{\"name\":\"part\","
+			  "\"transform\":\"identity\",\"source-id\":2,"
+			  "\"field-id\":1000}]}", "");
+	attempt = iceberg_commit_build(lake_begin(lake, &changes->set, NULL, 0),
+								   lake_head(lake));
+	CHECK(attempt.conflict != NULL &&
+		  strstr(attempt.conflict, "Partition spec 1") != NULL);
+}
+
 static const UnitTest tests[] = {
 	UNIT(the_worked_trace_of_v2),
 	UNIT(the_worked_trace_of_v3),
@@ -646,6 +735,10 @@ static const UnitTest tests[] = {
 	UNIT(manifests_of_specs_and_contents_stay_apart),
 	UNIT(partitions_are_summed_up_when_the_table_says_so),
 	UNIT(time_never_goes_back),
+	UNIT(inline_manifests_of_v1_get_a_list),
+	UNIT(an_entry_that_is_there_twice_goes_as_a_whole),
+	UNIT(large_commits_have_several_manifests),
+	UNIT(a_spec_that_the_table_has_lost_is_a_conflict),
 };
 
 UNIT_MAIN(tests)
