@@ -20,6 +20,7 @@
 #define UNKNOWN_ROWS	(UINT64CONST(1) << 36)
 
 dlist_head	staged_tables = DLIST_STATIC_INIT(staged_tables);
+uint64		staged_transaction = 0;
 
 void *
 staged_grow(MemoryContext context, void *array, int count, int *room,
@@ -679,6 +680,7 @@ void
 staged_forget(void)
 {
 	dlist_init(&staged_tables);
+	staged_transaction++;
 }
 
 int

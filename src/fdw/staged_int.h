@@ -128,6 +128,9 @@ extern void stop_point(const char *name);
 /* StagedTable of this transaction, in the order of their first operations */
 extern dlist_head staged_tables;
 
+/* counts transactions of the session, to tell what is from an earlier one */
+extern uint64 staged_transaction;
+
 /* grows an array in the table's context to hold count + 1 elements */
 #define STAGED_GROW(table, array, count, room) \
 	((array) = staged_grow((table)->context, (array), (count), &(room), \

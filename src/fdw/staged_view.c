@@ -27,13 +27,18 @@ typedef struct BuiltView
 typedef struct ViewHold
 {
 	StagedTable *table;
+	uint64		transaction;	/* that the table is of */
 	MemoryContextCallback callback;
 } ViewHold;
 
 static void
 release_view(void *arg)
 {
-	((ViewHold *) arg)->table->active_views--;
+	const ViewHold *hold = arg;
+
+	/* whatever outlives the transaction finds no table */
+	if (hold->transaction == staged_transaction)
+		hold->table->active_views--;
 }
 
 static void
@@ -42,6 +47,7 @@ hold_view(StagedTable *table)
 	ViewHold   *hold = palloc(sizeof *hold);
 
 	hold->table = table;
+	hold->transaction = staged_transaction;
 	hold->callback.func = release_view;
 	hold->callback.arg = hold;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,

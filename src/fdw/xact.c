@@ -346,6 +346,10 @@ stop_timeout(void)
 {
 	if (commit_timeout != MAX_TIMEOUTS && get_timeout_active(commit_timeout))
 		disable_timeout(commit_timeout, false);
+	/* too late for this commit, it must not cancel what comes next */
+	if (is_timed_out)
+		QueryCancelPending = false;
+	is_timed_out = false;
 }
 
 static void

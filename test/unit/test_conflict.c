@@ -58,7 +58,7 @@ typedef enum First
 	PROPERTIES,
 	ROLLBACK,
 	FIRST_COUNT
-} First;
+}			First;
 
 static const char *const first_names[FIRST_COUNT] = {
 	[INSERT_MATCHING] = "INSERT that may match",
@@ -233,7 +233,7 @@ typedef enum Second
 	UPDATE_OTHER_ROW,
 	TRUNCATE,
 	SECOND_COUNT
-} Second;
+}			Second;
 
 static const char *const second_names[SECOND_COUNT] = {
 	[INSERT] = "INSERT",
