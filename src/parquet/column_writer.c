@@ -22,7 +22,7 @@
  */
 #define FIRST_LOOK		4096
 
-static const uint32_t most_new[] = {97, 90, 80, 70, 60, 50};
+static const uint32_t most_new[] = {97, 90, 80, 60, 40, 30, 20};
 
 /* entries of a vector's dictionary; clearing a larger map takes too long */
 #define MAX_MAPPED		65536

@@ -153,13 +153,33 @@ entry_bytes(const DictWriter *dict, uint32_t code, uint32_t *len)
 	return entry + 4;
 }
 
+/* without a call for what most strings are, short ones */
+static inline bool
+are_equal(const uint8_t *a, const uint8_t *b, size_t len)
+{
+	if (len > 16)
+		return memcmp(a, b, len) == 0;
+	if (len >= 8)
+		return bits_load_u64le(a) == bits_load_u64le(b) &&
+			bits_load_u64le(a + len - 8) == bits_load_u64le(b + len - 8);
+	if (len >= 4)
+		return bits_load_u32le(a) == bits_load_u32le(b) &&
+			bits_load_u32le(a + len - 4) == bits_load_u32le(b + len - 4);
+	for (size_t i = 0; i < len; i++)
+	{
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
+}
+
 static inline bool
 entry_is(const DictWriter *dict, uint32_t code, LakeBytes bytes)
 {
 	uint32_t	len;
 	const uint8_t *entry = entry_bytes(dict, code, &len);
 
-	return len == bytes.len && (len == 0 || memcmp(entry, bytes.data, len) == 0);
+	return len == bytes.len && are_equal(entry, bytes.data, len);
 }
 
 static void
@@ -176,9 +196,9 @@ append_bytes(DictWriter *dict, LakeBytes bytes)
 /*
  * One function a kind.  TAG is the slot's upper half for a value, IS says
  * whether entry code is the value when that agrees, SIZE what an entry takes,
- * APPEND adds it.
+ * APPEND adds it.  REPEATS is a short way to the code of the value before.
  */
-#define ADDER(name, type, TAG, IS, SIZE, APPEND) \
+#define ADDER(name, type, REPEATS, TAG, IS, SIZE, APPEND) \
 static bool \
 name(DictWriter *dict, const type *values, uint32_t count, uint32_t *codes) \
 { \
@@ -186,9 +206,16 @@ name(DictWriter *dict, const type *values, uint32_t count, uint32_t *codes) \
 	for (uint32_t i = 0; i < count; i++) \
 	{ \
 		const type	value = values[i]; \
-		uint32_t	tag = TAG; \
-		size_t		at = slot_of(dict, tag); \
+		uint32_t	tag; \
+		size_t		at; \
 		size_t		steps = 0; \
+		if (REPEATS) \
+		{ \
+			codes[i] = codes[i - 1]; \
+			continue; \
+		} \
+		tag = TAG; \
+		at = slot_of(dict, tag); \
 		for (;;) \
 		{ \
 			uint64_t	slot = dict->slots[at]; \
@@ -225,17 +252,41 @@ name(DictWriter *dict, const type *values, uint32_t count, uint32_t *codes) \
 #define APPEND_VALUE	buffer_append(&dict->values, &value, sizeof value)
 
 /* *INDENT-OFF* */
-ADDER(add_u32, uint32_t, value, true, sizeof value, APPEND_VALUE)
-ADDER(add_u64, uint64_t, hash_u64(value), ENTRY_IS(uint64_t), sizeof value,
-	  APPEND_VALUE)
-ADDER(add_wide, LakeInt128, hash_wide(value), ENTRY_IS(LakeInt128),
+ADDER(add_u32, Bits32, false, value, true, sizeof value, APPEND_VALUE)
+ADDER(add_u32_runs, Bits32, i > 0 && value == values[i - 1],
+	  value, true, sizeof value, APPEND_VALUE)
+ADDER(add_u64, Bits64, false, hash_u64(value), ENTRY_IS(Bits64),
 	  sizeof value, APPEND_VALUE)
-ADDER(add_bytes, LakeBytes, hash_bytes(value.data, value.len),
+ADDER(add_u64_runs, Bits64, i > 0 && value == values[i - 1],
+	  hash_u64(value), ENTRY_IS(Bits64), sizeof value, APPEND_VALUE)
+ADDER(add_wide, LakeInt128, false, hash_wide(value), ENTRY_IS(LakeInt128),
+	  sizeof value, APPEND_VALUE)
+ADDER(add_bytes, LakeBytes, false, hash_bytes(value.data, value.len),
 	  entry_is(dict, code, value), 4 + value.len, append_bytes(dict, value))
-ADDER(add_fixed, LakeBytes, hash_bytes(value.data, dict->width),
-	  memcmp(dict->values.data + (size_t) code * dict->width, value.data,
-			 dict->width) == 0, dict->width,
+ADDER(add_fixed, LakeBytes, false, hash_bytes(value.data, dict->width),
+	  are_equal(dict->values.data + (size_t) code * dict->width, value.data,
+				dict->width), dict->width,
 	  buffer_append(&dict->values, value.data, dict->width))
+/* *INDENT-ON* */
+
+/* of so many values in the beginning */
+#define SAMPLE 64
+
+/* are most values those before them?  Else asking costs more than it saves */
+#define HAS_RUNS(type) \
+static bool \
+has_runs_##type(const type *values, uint32_t count) \
+{ \
+	uint32_t	sample = count < SAMPLE ? count : SAMPLE; \
+	uint32_t	same = 0; \
+	for (uint32_t i = 1; i < sample; i++) \
+		same += values[i] == values[i - 1]; \
+	return same > sample / 2; \
+}
+
+/* *INDENT-OFF* */
+HAS_RUNS(Bits32)
+HAS_RUNS(Bits64)
 /* *INDENT-ON* */
 
 /* forgets the entries after the first count ones */
@@ -266,10 +317,14 @@ dict_add(DictWriter *dict, const void *values, uint32_t count,
 		case KIND_1:
 			break;
 		case KIND_4:
-			is_added = add_u32(dict, values, count, codes);
+			is_added = has_runs_Bits32(values, count) ?
+				add_u32_runs(dict, values, count, codes) :
+				add_u32(dict, values, count, codes);
 			break;
 		case KIND_8:
-			is_added = add_u64(dict, values, count, codes);
+			is_added = has_runs_Bits64(values, count) ?
+				add_u64_runs(dict, values, count, codes) :
+				add_u64(dict, values, count, codes);
 			break;
 		case KIND_16:
 			is_added = add_wide(dict, values, count, codes);

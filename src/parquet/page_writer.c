@@ -321,7 +321,7 @@ page_finish(LeafWriter *leaf)
 	leaf->values.len = 0;
 	leaf->codes.len = 0;
 	/* levels of flat columns begin again as "all there" */
-	if (leaf->max_rep == 0 && leaf->max_def <= 1)
+	if (leaf->max_rep == 0 && leaf->max_def <= 1 && leaf->defs != NULL)
 	{
 		lake_free(leaf->arena, leaf->defs);
 		leaf->defs = NULL;

@@ -306,7 +306,11 @@ typedef struct ParquetWriterOptions
 	const char *created_by;
 	int			metadata_count; /* pairs */
 	const char *const *metadata;	/* key, value, key, value, ... */
-	/* one a leaf in order of the schema; NULL: no bloom filters */
+
+	/*
+	 * One a leaf in order of the schema; NULL: no bloom filters.  Booleans
+	 * and half floats never get one.
+	 */
 	const bool *bloom;
 	double		bloom_fpp;
 	size_t		bloom_max_bytes;	/* a filter and row group */
@@ -370,7 +374,10 @@ extern void parquet_writer_write(ParquetWriter *writer,
 /* bytes in the file so far, with what is not written yet */
 extern uint64_t parquet_writer_size(const ParquetWriter *writer);
 
-/* bytes of memory for rows that are not written yet */
+/*
+ * Bytes of memory for rows that are not written yet, all that flush gives back.
+ * A workspace is not among them: it has about four times a page.
+ */
 extern size_t parquet_writer_held_bytes(const ParquetWriter *writer);
 
 /* writes the rows so far as a row group, to have their memory back */

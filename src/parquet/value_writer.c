@@ -104,11 +104,11 @@ values_gather(const LakeVector *vector, const uint32_t *rows, uint32_t first,
 			break;
 		case VECTOR_I32:
 		case VECTOR_F32:
-			GATHER(uint32_t);
+			GATHER(Bits32);
 			break;
 		case VECTOR_I64:
 		case VECTOR_F64:
-			GATHER(uint64_t);
+			GATHER(Bits64);
 			break;
 		case VECTOR_I128:
 			GATHER(LakeInt128);

@@ -70,6 +70,10 @@ extern void hybrid_write_run(LakeBuffer *out, uint32_t value, uint64_t count,
 
 /* ---- how values are kept ---- */
 
+/* numbers of any kind, floating-point ones too, by their bits */
+typedef uint32_t Bits32 __attribute__((may_alias));
+typedef uint64_t Bits64 __attribute__((may_alias));
+
 typedef enum ValueKind
 {
 	KIND_1,						/* booleans */
