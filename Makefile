@@ -24,7 +24,8 @@ CORE_LIBRARY = $(BUILD)/liblakecore.a
 CORE_LIBS = -ljson-c -lzstd -llz4 -lsnappy -lbrotlidec -lbrotlienc -ldeflate -lz -lm
 
 CORE_CFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g -fPIC -Isrc -Wall -Wextra -Wshadow -Wconversion \
-	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -MMD -MP
+	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror -MMD -MP \
+	-DLAKE_VERSION='"$(EXTENSION_VERSION)"'
 SERVER_CFLAGS = -Isrc -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Werror -MMD -MP
 

@@ -476,7 +476,8 @@ iceberg_write_options(LakeArena *arena, const LakeTable *table)
 	options->object_partitions =
 		iceberg_property_bool(table, "write.object-storage.partitioned-paths",
 							  true);
-	options->created_by = "lakefdw";
+	/* Parquet readers look for the word "version" and a number after it */
+	options->created_by = "lakefdw version " LAKE_VERSION;
 	buffer_init(&schema, arena);
 	lake_schema_to_json(&schema, table->schema);
 	buffer_append_byte(&schema, '\0');
