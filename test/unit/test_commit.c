@@ -561,6 +561,63 @@ full_bins_are_merged_whatever_their_count(LakeArena *arena)
 				 "data 6 1 0/2/0 0/2/0 -1: =/1(2,2) =/0(1,1)\n");
 }
 
+/* the path of the current snapshot's last manifest */
+static const char *
+last_manifest(const Lake *lake)
+{
+	size_t		count;
+	const ManifestFile *manifests =
+		manifest_list_read(lake->arena, lake->store,
+					   lake_head(lake)->current_snapshot, &count);
+
+	return manifests[count - 1].path;
+}
+
+static void
+a_retry_merges_again_only_what_is_new(LakeArena *arena)
+{
+	static const char off[] = "\"commit.manifest-merge.enabled\":\"false\"";
+	static const char on[] = "\"commit.manifest-merge.enabled\":\"true\"";
+	Lake	   *lake = lake_create(arena, 2, 0,
+								   lake_printf(arena, "%s,"
+											   "\"commit.manifest."
+											   "min-count-to-merge\":\"3\"",
+											   off));
+	LakeChanges *changes = lake_add(lake_changes(lake),
+									lake_data(lake, "/new", 1, -1, 1, 5));
+	LakeCommit *commit = lake_begin(lake, &changes->set, NULL, 0);
+	CommitAttempt attempt;
+	const ManifestFile *manifests;
+	size_t		count;
+	const char *merged;
+	int			files;
+
+	for (int i = 0; i < 4; i++)
+		lake_append(lake, lake_data(lake, lake_printf(arena, "/%d", i), 1, -1,
+									1, 5));
+	manifests = manifest_list_read(arena, lake->store,
+								   lake_head(lake)->current_snapshot, &count);
+	lake_edit(lake, off,
+			  lake_printf(arena, "%s,\"commit.manifest.target-size-bytes\":"
+						  "\"%lld\"", on,
+						  (long long) manifests[0].length * 5 / 2));
+	attempt = iceberg_commit_build(commit, lake_head(lake));
+	CHECK(attempt.conflict == NULL);
+	put_set_publish(lake->store, lake->store->puts);
+	merged = commit->manifests->manifest->file.path;
+	/* somebody appends without merging */
+	lake_edit(lake, on, off);
+	lake_append(lake, lake_data(lake, "/other", 1, -1, 1, 5));
+	lake_edit(lake, off, on);
+	files = lake_metadata_files(lake);
+	attempt = iceberg_commit_build(commit, lake_head(lake));
+	lake_swap(lake, &attempt);
+	CHECK_STRING(last_manifest(lake), merged);
+	CHECK_STRING(lake_summary(lake, "manifests-created"), "3");
+	CHECK_STRING(lake_files(lake), "/0 /1 /2 /3 /new /other");
+	CHECK_INT(lake_metadata_files(lake), files);
+}
+
 static void
 manifests_of_specs_and_contents_stay_apart(LakeArena *arena)
 {
@@ -732,6 +789,7 @@ static const UnitTest tests[] = {
 	UNIT(small_manifests_are_merged_when_there_are_enough),
 	UNIT(merged_manifests_have_what_the_commit_itself_removes),
 	UNIT(full_bins_are_merged_whatever_their_count),
+	UNIT(a_retry_merges_again_only_what_is_new),
 	UNIT(manifests_of_specs_and_contents_stay_apart),
 	UNIT(partitions_are_summed_up_when_the_table_says_so),
 	UNIT(time_never_goes_back),

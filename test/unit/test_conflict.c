@@ -58,7 +58,7 @@ typedef enum First
 	PROPERTIES,
 	ROLLBACK,
 	FIRST_COUNT
-}			First;
+} First;
 
 static const char *const first_names[FIRST_COUNT] = {
 	[INSERT_MATCHING] = "INSERT that may match",
@@ -233,7 +233,7 @@ typedef enum Second
 	UPDATE_OTHER_ROW,
 	TRUNCATE,
 	SECOND_COUNT
-}			Second;
+} Second;
 
 static const char *const second_names[SECOND_COUNT] = {
 	[INSERT] = "INSERT",
@@ -423,9 +423,127 @@ the_truth_table_of_v3(LakeArena *arena)
 	check_table(3);
 }
 
+/* ---- what the table has no column for ---- */
+
+static char
+commit_outcome(const Case *c, LakeChanges *changes)
+{
+	CommitAttempt attempt =
+		iceberg_commit_build(lake_begin(c->lake, &changes->set, NULL, 0),
+						 lake_head(c->lake));
+
+	return outcome(&attempt);
+}
+
+static void
+who_read_an_empty_table_minds_all_that_came(LakeArena *arena)
+{
+	Case		c = {.lake = lake_create(arena, 2, 1, ""), .version = 2};
+	LakeChanges *changes = lake_add(lake_changes(c.lake),
+									lake_data(c.lake, "/n", 1, 1, 5, 5));
+	LakeChanges *other = lake_add(lake_changes(c.lake),
+								  lake_data(c.lake, "/o", 1, 1, 5, 5));
+	CommitAttempt attempt;
+
+	lake_read(changes, true, true, CHANGE_SERIALIZABLE, NULL);
+	lake_read(other, true, true, CHANGE_SNAPSHOT, NULL);
+	lake_append(c.lake, lake_data(c.lake, "/i", 10, 1, 1, 10));
+	attempt = iceberg_commit_build(lake_begin(c.lake, &changes->set, NULL, 0),
+								   lake_head(c.lake));
+	CHECK_STRING(attempt.conflict,
+				 "Data file \"/i\", added by a concurrent commit, may have "
+				 "rows that this transaction's UPDATE should have seen.");
+	CHECK_INT(commit_outcome(&c, other), '.');
+}
+
+static void
+a_compaction_does_not_hide_what_was_inserted(LakeArena *arena)
+{
+	Case		c = make_case(arena, 2);
+	LakeChanges *changes = plan_second(&c, DELETE_SERIALIZABLE);
+
+	commit_first(&c, INSERT_MATCHING);
+	replace_file(c.lake, "/i");
+	lake_edit(c.lake, "\"operation\":\"overwrite\"",
+			  "\"operation\":\"replace\"");
+	CHECK_INT(commit_outcome(&c, changes), '1');
+}
+
+static void
+a_word_that_is_not_known_may_mean_anything(LakeArena *arena)
+{
+	Case		c = make_case(arena, 2);
+	LakeChanges *inserts = plan_second(&c, DELETE_SERIALIZABLE);
+	LakeChanges *removes = plan_second(&c, DELETE_SNAPSHOT);
+
+	commit_first(&c, COW_REWRITES_F);
+	lake_edit(c.lake, "\"operation\":\"overwrite\"",
+			  "\"operation\":\"magic\"");
+	CHECK_INT(commit_outcome(&c, inserts), '1');
+	CHECK_INT(commit_outcome(&c, removes), '3');
+}
+
+static void
+a_delete_of_a_whole_file_minds_updates_of_its_rows_alone(LakeArena *arena)
+{
+	for (int version = 2; version <= 3; version++)
+	{
+		Case		c = make_case(arena, version);
+		Case		d = make_case(arena, version);
+		LakeChanges *first = lake_drop(lake_changes(c.lake), "/f");
+		LakeChanges *second = lake_drop(lake_changes(d.lake), "/f");
+		LakeChanges *update = lake_drop(lake_changes(c.lake), "/f");
+
+		lake_read(first, false, false, CHANGE_SNAPSHOT, c.filter);
+		lake_read(second, false, false, CHANGE_SNAPSHOT, d.filter);
+		lake_read(update, true, false, CHANGE_SNAPSHOT, c.filter);
+		commit_first(&c, MOR_DELETES_F);
+		commit_first(&d, MOR_UPDATES_F);
+		CHECK_INT(commit_outcome(&c, update), '5');
+		CHECK_INT(commit_outcome(&d, second), '5');
+		lake_commit(c.lake, first);
+		CHECK(strstr(lake_files(c.lake), "/f") == NULL);
+	}
+}
+
+static void
+the_strictest_statement_of_a_transaction_counts(LakeArena *arena)
+{
+	Case		c = make_case(arena, 3);
+	LakeChanges *changes = plan_second(&c, DELETE_OTHER_ROW);
+	LakeChanges *strict = plan_second(&c, DELETE_OTHER_ROW);
+	const Predicate *nothing = predicate_constant(arena, false);
+
+	/* it looks for nothing, and minds the vector all the same */
+	lake_read(strict, false, false, CHANGE_SERIALIZABLE, nothing);
+	commit_first(&c, MOR_DELETES_F);
+	CHECK_INT(commit_outcome(&c, strict), '6');
+	CHECK_INT(commit_outcome(&c, changes), '.');
+}
+
+static void
+a_base_that_has_expired_is_a_conflict(LakeArena *arena)
+{
+	Case		c = make_case(arena, 2);
+	LakeChanges *changes = plan_second(&c, DELETE_SNAPSHOT);
+	LakeChanges *insert = plan_second(&c, INSERT);
+
+	commit_first(&c, INSERT_OTHER);
+	changes->set.base_snapshot_id = 12345;
+	insert->set.base_snapshot_id = 12345;
+	CHECK_INT(commit_outcome(&c, changes), 'h');
+	CHECK_INT(commit_outcome(&c, insert), '.');
+}
+
 static const UnitTest tests[] = {
 	UNIT(the_truth_table_of_v2),
 	UNIT(the_truth_table_of_v3),
+	UNIT(who_read_an_empty_table_minds_all_that_came),
+	UNIT(a_compaction_does_not_hide_what_was_inserted),
+	UNIT(a_word_that_is_not_known_may_mean_anything),
+	UNIT(a_delete_of_a_whole_file_minds_updates_of_its_rows_alone),
+	UNIT(the_strictest_statement_of_a_transaction_counts),
+	UNIT(a_base_that_has_expired_is_a_conflict),
 };
 
 UNIT_MAIN(tests)
