@@ -261,10 +261,9 @@ extern void converter_init_row(ColumnConverter *converter,
 
 /* the field of a struct that an attribute of that name shows; -1: none */
 extern int	struct_field_index(const LakeType *type, const char *attribute);
-extern void struct_throw_no_field(const LakeType *type,
-								  const char *column_name, Oid row_oid,
-								  const char *attribute)
-			pg_attribute_noreturn();
+extern _Noreturn void struct_throw_no_field(const LakeType *type,
+											const char *column_name, Oid row_oid,
+											const char *attribute);
 
 /* ---- pin.c ---- */
 

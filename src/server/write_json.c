@@ -53,6 +53,10 @@ throw_text(const JsonWriter *writer, const JsonbValue *json)
 
 /* ---- scalars ---- */
 
+/*
+ * Floats are rounded to the nearest, since what is shown is the shortest number
+ * that reads back as the same.
+ */
 static void
 put_number(const JsonWriter *writer, const JsonbValue *json,
 		   VectorBuilder *out)
@@ -68,11 +72,6 @@ put_number(const JsonWriter *writer, const JsonbValue *json,
 							   out);
 			break;
 		case LAKE_FLOAT:
-
-			/*
-			 * the nearest float: what is shown is the shortest that reads
-			 * back
-			 */
 			vector_append_f32(out,
 							  DatumGetFloat4(DirectFunctionCall1(numeric_float4,
 																 number)));

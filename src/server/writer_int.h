@@ -40,7 +40,7 @@ struct DatumWriter
 extern DatumWriter *datum_writer_create(const LakeType *type, bool required,
 										Oid type_oid, int32 typmod,
 										const char *name);
-extern void writer_throw_null(const char *name) pg_attribute_noreturn();
+extern _Noreturn void writer_throw_null(const char *name);
 
 static inline void
 datum_writer_put(const DatumWriter *writer, Datum datum, bool is_null,
@@ -59,8 +59,8 @@ datum_writer_put(const DatumWriter *writer, Datum datum, bool is_null,
 extern void datum_writer_init_scalar(DatumWriter *writer, Oid base);
 
 /* "value 12 of column "a" does not fit lake type int": 22003 */
-extern void writer_throw_range(const char *name, const LakeType *type,
-							   const char *value) pg_attribute_noreturn();
+extern _Noreturn void writer_throw_range(const char *name, const LakeType *type,
+										 const char *value);
 
 /* a decimal whose scaled value is exact, checked against the precision */
 extern void writer_put_numeric(const char *name, const LakeType *type,
