@@ -144,6 +144,26 @@ estimate_files(LakePlan *plan, Index varno)
 	plan->knows_files = true;
 }
 
+/* what the transaction itself has added and deleted since */
+static void
+estimate_staged(LakePlan *plan)
+{
+	StagedEstimate staged;
+
+	if (!staged_scan_estimate(plan->relation, &staged))
+		return;
+	if (staged.hides_base)
+	{
+		plan->table_rows = plan->planned_rows = 0;
+		plan->planned_files = plan->planned_bytes = 0;
+	}
+	plan->table_rows = Max(plan->table_rows + staged.added - staged.deleted,
+						   0);
+	plan->planned_rows += staged.added;
+	plan->planned_files += staged.files;
+	plan->planned_bytes += staged.bytes;
+}
+
 /* the columns of pushed quals are read whether they are returned or not */
 static Bitmapset *
 read_attnums(const RelOptInfo *baserel, const LakePlan *plan)
@@ -210,6 +230,7 @@ cost_estimate_size(PlannerInfo *root, RelOptInfo *baserel, LakePlan *plan)
 		if (plan->planned_files <= MAX_FILES_TO_PLAN)
 			estimate_files(plan, baserel->relid);
 	}
+	estimate_staged(plan);
 	baserel->tuples = plan->table_rows;
 	baserel->pages = Min(plan->planned_bytes / BLCKSZ, MaxBlockNumber - 1);
 	set_baserel_size_estimates(root, baserel);

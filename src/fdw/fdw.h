@@ -98,11 +98,26 @@ typedef enum LakePrivate
 	 * otherwise
 	 */
 	LAKE_PRIVATE_SELECTOR,
+
+	/*
+	 * IntList: of a scan whose rows are updated or deleted the command, and
+	 * whether the pushed quals are all that decides on them; NIL otherwise
+	 */
+	LAKE_PRIVATE_TARGET,
 	LAKE_PRIVATE_LENGTH
 } LakePrivate;
 
 /* does the scan decide the qual, or will it under its parameters' values? */
 extern bool plan_is_pushable(RelOptInfo *baserel, RestrictInfo *info);
+
+/*
+ * Rows of a lake table have no ctid and no xmin; throws 0A000 when attnums (as
+ * pull_varattnos gives them) have one, but for a target's ctid.  name: the
+ * table's, for the message.
+ */
+extern void plan_refuse_system_columns(const char *name,
+									   const Bitmapset *attnums,
+									   bool allow_tid);
 
 /* for a path whose node may be executed by any process, as a whole */
 extern void plan_set_parallel_safety(ForeignPath *path, const LakePlan *plan);
@@ -233,6 +248,8 @@ typedef struct LakeScan
 	bool		explain_only;
 	List	   *attnums;		/* that the plan wants */
 	bool		is_exact;		/* the slot has these attributes only */
+	bool		wants_tid;		/* rows are updated or deleted */
+	bool		has_noted_read; /* conflicts know what it looks for */
 	int			qual_count;
 	ScanQual   *quals;
 	List	   *values;			/* ScanValue, made when first asked for */
@@ -245,6 +262,8 @@ typedef struct LakeScan
 	bool		has_local;		/* some qual is evaluated here, row by row */
 	const Predicate *predicate; /* normalised; NULL: all rows */
 	const ScanPlan *plan;		/* NULL: no snapshot */
+	struct StagedScan *staged;	/* scan_staged.c's; NULL: this transaction has
+								 * changed nothing */
 	TaskReader *reader;			/* NULL until a task needs it */
 	int			column_count;
 	ScanColumn *columns;
@@ -312,6 +331,15 @@ extern TaskReader *scan_reader_create(LakeArena *arena,
 									  int count, const Predicate *predicate);
 
 /*
+ * The same for rows that shall be written again: what the reader would show
+ * rounded is an error.
+ */
+extern TaskReader *scan_rewriter_create(LakeArena *arena,
+										const LakeRelation *relation,
+										const LakeField *const *fields,
+										int count);
+
+/*
  * Makes the Datum of a column for the current row, or for this and the later
  * ones of its run.
  */
@@ -331,15 +359,69 @@ extern uint64 scan_bytes_read(const LakeScan *scan);
 /* metadata files, manifest lists and manifests that the cache made unnecessary */
 extern uint64 scan_cache_hits(const LakeScan *scan);
 
-/* ---- parallel.c: one scan by several processes ---- */
-
-/* what of a file is read in one go: row groups that begin in a byte range */
+/*
+ * What is read in one go: of a file the row groups that begin in a byte range,
+ * or rows that have not become a file.
+ */
 typedef struct ScanUnit
 {
-	const ScanTask *task;
+	const ScanTask *task;		/* NULL: rows in memory */
 	int64		from;
 	int64		to;				/* PG_INT64_MAX: the end */
+	/* positions that are not read, besides the task's deletes; NULL: none */
+	const LakeBitmap *deleted;
 } ScanUnit;
+
+/* ---- scan_staged.c: what the transaction itself has changed ---- */
+
+typedef struct StagedScan StagedScan;
+
+/*
+ * Finds what the scan sees of its own transaction's changes, when its files have
+ * been planned, in the current memory context.
+ */
+extern void staged_scan_bind(LakeScan *scan);
+
+/* from the start again */
+extern void staged_scan_rewind(StagedScan *staged);
+
+/* the next unit of added rows, after those of the plan; false at the end */
+extern bool staged_scan_next_unit(LakeScan *scan, ScanUnit *unit);
+
+/* before any unit is begun: what else of it is deleted, and its rows' numbers */
+extern void staged_scan_begin_unit(LakeScan *scan, ScanUnit *unit);
+
+/* begins to read a unit of rows in memory */
+extern void staged_scan_begin_rows(LakeScan *scan, const ScanUnit *unit);
+
+/* sets the ctid of the row at a position of the current unit */
+extern void staged_scan_set_tid(const LakeScan *scan, uint64 position,
+								TupleTableSlot *slot);
+
+/* what there is of them by now, for the planner */
+typedef struct StagedEstimate
+{
+	bool		hides_base;		/* TRUNCATE */
+	double		added;			/* rows, deleted ones too */
+	double		deleted;		/* rows, added ones too */
+	double		files;
+	double		bytes;			/* of the files */
+} StagedEstimate;
+
+/* false if there are none */
+extern bool staged_scan_estimate(const LakeRelation *relation,
+								 StagedEstimate *estimate);
+
+/*
+ * Lets no statement start parallel workers in a transaction that has changed
+ * lake tables, since they know nothing of that.
+ */
+extern void staged_scan_init(void);
+
+/* does the transaction have changes that workers would not see? */
+extern bool staged_scan_is_serial(void);
+
+/* ---- parallel.c: one scan by several processes ---- */
 
 /* in shared memory */
 typedef struct ParallelScan ParallelScan;
@@ -405,6 +487,37 @@ extern void time_travel_value(const Expr *expr, Datum value, bool is_null,
 
 /* the same of what the planner takes for its value; false if it has none */
 extern bool time_travel_guess(const Expr *guess, LakeSelector *selector);
+
+/* ---- modify.c: rows that are inserted, updated, deleted ---- */
+
+extern void modify_init(void);
+
+extern void lakeAddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
+										RangeTblEntry *target_rte,
+										Relation target_relation);
+extern List *lakePlanForeignModify(PlannerInfo *root, ModifyTable *plan,
+								   Index result_relation, int subplan_index);
+extern void lakeBeginForeignModify(ModifyTableState *state,
+								   ResultRelInfo *result, List *fdw_private,
+								   int subplan_index, int eflags);
+extern TupleTableSlot *lakeExecForeignInsert(EState *estate,
+											 ResultRelInfo *result,
+											 TupleTableSlot *slot,
+											 TupleTableSlot *plan_slot);
+extern TupleTableSlot *lakeExecForeignUpdate(EState *estate,
+											 ResultRelInfo *result,
+											 TupleTableSlot *slot,
+											 TupleTableSlot *plan_slot);
+extern TupleTableSlot *lakeExecForeignDelete(EState *estate,
+											 ResultRelInfo *result,
+											 TupleTableSlot *slot,
+											 TupleTableSlot *plan_slot);
+extern void lakeEndForeignModify(EState *estate, ResultRelInfo *result);
+extern void lakeBeginForeignInsert(ModifyTableState *state,
+								   ResultRelInfo *result);
+extern void lakeEndForeignInsert(EState *estate, ResultRelInfo *result);
+extern void lakeExecForeignTruncate(List *relations, DropBehavior behavior,
+									bool restart_sequences);
 
 /* ---- slot.c ---- */
 

@@ -83,28 +83,36 @@ wanted_attnums(const RelOptInfo *baserel, List *local)
 	return attnums;
 }
 
-/* rows of a lake table have no ctid and no xmin: their file and position do */
-static void
-refuse_system_columns(const LakePlan *plan)
+void
+plan_refuse_system_columns(const char *name, const Bitmapset *attnums,
+						   bool allow_tid)
 {
 	int			member = -1;
-	NameData	name;
 
-	while ((member = bms_next_member(plan->attnums, member)) >= 0)
+	while ((member = bms_next_member(attnums, member)) >= 0)
 	{
 		int			attnum = member + FirstLowInvalidHeapAttributeNumber;
+		NameData	column;
 
 		if (attnum >= 0)
 			break;
-		if (attnum == TableOidAttributeNumber)
+		if (attnum == TableOidAttributeNumber ||
+			(allow_tid && attnum == SelfItemPointerAttributeNumber))
 			continue;
-		name = SystemAttributeDefinition(attnum)->attname;
+		column = SystemAttributeDefinition(attnum)->attname;
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("lake table %s has no system column \"%s\"",
-					   plan->relation->name, NameStr(name)),
+					   name, NameStr(column)),
 				errhint("Columns named _file and _pos identify rows."));
 	}
+}
+
+/* are the relation's rows updated or deleted? */
+static bool
+is_target(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	return bms_is_member(rel->relid, root->all_result_relids);
 }
 
 /*
@@ -168,7 +176,9 @@ lakeGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid relid)
 	lake_frame_push(&frame, "planning a scan of", plan->relation->name);
 	classify_quals(baserel, plan);
 	plan->attnums = wanted_attnums(baserel, plan->local);
-	refuse_system_columns(plan);
+	/* a target's ctid is the executor's; modify.c has looked at the user's */
+	plan_refuse_system_columns(plan->relation->name, plan->attnums,
+							   is_target(root, baserel));
 	cost_estimate_size(root, baserel, plan);
 	lake_frame_pop(&frame);
 }
@@ -181,7 +191,7 @@ bool
 lakeIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel,
 							  RangeTblEntry *rte)
 {
-	return true;
+	return !staged_scan_is_serial();
 }
 
 /*
@@ -311,7 +321,10 @@ lakeGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage,
 		add_count_path(root, input_rel, output_rel);
 }
 
-/* attributes as a list of integers; a whole row is all that exist */
+/*
+ * Attributes as a list of integers, a target's ctid first; a whole row is all
+ * that exist.
+ */
 static List *
 attnum_list(const LakePlan *plan)
 {
@@ -319,6 +332,9 @@ attnum_list(const LakePlan *plan)
 	bool		whole_row =
 		bms_is_member(0 - FirstLowInvalidHeapAttributeNumber, plan->attnums);
 
+	if (bms_is_member(SelfItemPointerAttributeNumber -
+					  FirstLowInvalidHeapAttributeNumber, plan->attnums))
+		attnums = list_make1_int(SelfItemPointerAttributeNumber);
 	for (int i = 0; i < plan->relation->column_count; i++)
 	{
 		AttrNumber	attnum = i + 1;
@@ -373,7 +389,8 @@ exact_attnums(const PlannerInfo *root, const LakePlan *plan,
  */
 static ForeignScan *
 make_scan(const LakePlan *of, List *tlist, List *local, Index relid,
-		  List *pushed, List *attnums, List *scan_tlist, Plan *outer_plan)
+		  List *pushed, List *attnums, List *scan_tlist, List *target,
+		  Plan *outer_plan)
 {
 	List	   *exprs = pushed;
 	List	   *function = NIL;
@@ -384,8 +401,26 @@ make_scan(const LakePlan *of, List *tlist, List *local, Index relid,
 		function = list_make1_oid(of->selector_function);
 	}
 	return make_foreignscan(tlist, local, relid, exprs,
-							list_make2(attnums, function), scan_tlist,
+							list_make3(attnums, function, target),
+							scan_tlist,
 							copyObject(pushed), outer_plan);
+}
+
+/*
+ * What LAKE_PRIVATE_TARGET says.  A join, a qual that PostgreSQL evaluates or
+ * one that gates the scan decides on rows in ways that the pushed quals do not
+ * tell.
+ */
+static List *
+target_list(const PlannerInfo *root, const RelOptInfo *rel, const List *local)
+{
+	bool		decides = local == NIL &&
+		bms_membership(root->all_baserels) == BMS_SINGLETON &&
+		!root->hasPseudoConstantQuals;
+
+	if (!is_target(root, rel))
+		return NIL;
+	return list_make2_int(root->parse->commandType, decides);
 }
 
 /* the only table below count(*) */
@@ -410,7 +445,7 @@ lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 
 	if (IS_UPPER_REL(rel))
 		return make_scan(counted_plan(root), tlist, NIL, 0, NIL, NIL,
-						 linitial(best_path->fdw_private), outer_plan);
+						 linitial(best_path->fdw_private), NIL, outer_plan);
 	foreach(cell, scan_clauses)
 	{
 		RestrictInfo *info = lfirst(cell);
@@ -428,5 +463,6 @@ lakeGetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	attnums = exact_attnums(root, plan, pushed, tlist);
 	return make_scan(plan, tlist, local, rel->relid, pushed,
 					 attnums != NIL ? attnums : attnum_list(plan),
-					 attnums != NIL ? copyObject(tlist) : NIL, outer_plan);
+					 attnums != NIL ? copyObject(tlist) : NIL,
+					 target_list(root, rel, local), outer_plan);
 }

@@ -210,9 +210,13 @@ bind_columns(LakeScan *scan)
 	foreach(cell, attnums)
 	{
 		int			attnum = lfirst_int(cell);
-		const LakeColumn *source = &scan->relation->columns[attnum - 1];
 		ScanColumn *column = &scan->columns[scan->column_count];
+		const LakeColumn *source;
 
+		/* the slot has it by itself */
+		if (attnum == SelfItemPointerAttributeNumber)
+			continue;
+		source = &scan->relation->columns[attnum - 1];
 		column->attribute = scan->is_exact ? position++ : attnum - 1;
 		/* a column that was dropped since planning reads as NULL */
 		if (source->field == NULL)
@@ -233,13 +237,13 @@ bind_files(LakeScan *scan)
 	LakeArena  *arena = lake_arena_of(scan->bind_context);
 
 	scan->plan = NULL;
-	if (relation->snapshot == NULL)
-		return;
-	scan->plan = relation->table->format->plan(arena, relation->table,
-											   relation->store,
-											   relation->snapshot,
-											   scan->predicate);
+	if (relation->snapshot != NULL)
+		scan->plan = relation->table->format->plan(arena, relation->table,
+												   relation->store,
+												   relation->snapshot,
+												   scan->predicate);
 	scan->plan_bytes += relation->store->bytes_read - bytes_before;
+	staged_scan_bind(scan);
 }
 
 void
@@ -286,6 +290,7 @@ unbind(LakeScan *scan)
 	scan->counters = scan_counters(scan);
 	scan->reader = NULL;
 	scan->plan = NULL;
+	scan->staged = NULL;
 	scan->columns = NULL;
 	scan->is_bound = false;
 	MemoryContextReset(scan->bind_context);
@@ -494,6 +499,16 @@ scan_reader_create(LakeArena *arena, const LakeRelation *relation,
 	return task_reader_create(arena, &options);
 }
 
+TaskReader *
+scan_rewriter_create(LakeArena *arena, const LakeRelation *relation,
+					 const LakeField *const *fields, int count)
+{
+	TaskReaderOptions options = reader_options(relation, fields, count, NULL);
+
+	options.truncate_nanoseconds = false;
+	return task_reader_create(arena, &options);
+}
+
 /*
  * A rescan with other values gets a reader of its own, but what deletes say
  * stays, and footers of files that it may come back to.
@@ -514,13 +529,14 @@ create_reader(LakeScan *scan)
 		scan->deletes = delete_cache_create(lake_arena_of(scan->open_context),
 											&options);
 	options.deletes = scan->deletes;
-	options.keep_footers = scan->plan->task_count <= FOOTERS_KEPT;
+	options.keep_footers = scan->plan != NULL &&
+		scan->plan->task_count <= FOOTERS_KEPT;
 	scan->reader = task_reader_create(arena, &options);
 }
 
 /* a whole file, or what a process of a parallel scan takes next */
 static bool
-next_unit(LakeScan *scan, ScanUnit *unit)
+next_planned_unit(LakeScan *scan, ScanUnit *unit)
 {
 	if (scan->parallel != NULL)
 		return parallel_next_unit(scan, unit);
@@ -532,29 +548,81 @@ next_unit(LakeScan *scan, ScanUnit *unit)
 	return true;
 }
 
+static bool
+next_unit(LakeScan *scan, ScanUnit *unit)
+{
+	unit->deleted = NULL;
+	if (!next_planned_unit(scan, unit) &&
+		(scan->staged == NULL || !staged_scan_next_unit(scan, unit)))
+		return false;
+	if (scan->staged != NULL)
+		staged_scan_begin_unit(scan, unit);
+	return true;
+}
+
 /*
- * Begins the next unit; false after the last.  Rows of a file of which nothing
- * but their number matters come from its manifest entry.
+ * How many rows a unit has, if nothing else matters of them and they need not be
+ * read for that; -1 otherwise.
  */
+static int64
+unread_rows(const LakeScan *scan, const ScanUnit *unit)
+{
+	const ScanTask *task = unit->task;
+	int64		deleted = 0;
+
+	if (scan->column_count > 0 || scan->predicate != NULL || task == NULL ||
+		task->delete_count > 0 || task->record_count < 0)
+		return -1;
+	if (unit->from > 0)
+		return 0;
+	if (unit->deleted != NULL)
+	{
+		/* which ones they are matters to who deletes more of them */
+		if (scan->wants_tid)
+			return -1;
+		deleted = bitmap_count_range(unit->deleted, 0, task->record_count);
+	}
+	return task->record_count - deleted;
+}
+
+/* begins the next unit; false after the last */
 static bool
 begin_task(LakeScan *scan)
 {
 	ScanUnit	unit;
+	int64		rows;
 
 	if (!next_unit(scan, &unit))
 		return false;
-	if (scan->column_count == 0 && scan->predicate == NULL &&
-		unit.task->delete_count == 0 && unit.task->record_count >= 0)
+	rows = unread_rows(scan, &unit);
+	if (rows >= 0)
 	{
 		scan->row = 0;
-		scan->row_count = unit.from == 0 ? unit.task->record_count : 0;
+		scan->row_count = rows;
 		return true;
 	}
 	if (scan->reader == NULL)
 		create_reader(scan);
-	task_reader_begin_range(scan->reader, unit.task, unit.from, unit.to);
+	if (unit.task == NULL)
+		staged_scan_begin_rows(scan, &unit);
+	else
+		task_reader_begin_range(scan->reader, unit.task, unit.from, unit.to);
+	if (unit.deleted != NULL)
+		task_reader_delete(scan->reader, unit.deleted);
 	scan->in_task = true;
 	return true;
+}
+
+/* where the current row is in its file */
+static uint64
+row_position(const LakeScan *scan)
+{
+	uint64		row = scan->row - 1;
+
+	if (!scan->in_task)
+		return row;
+	return scan->batch.first_position +
+		scan->batch.selection[scan->run_first + row];
 }
 
 /* what Datums may still take in their context */
@@ -716,6 +784,8 @@ lakeBeginForeignScan(ForeignScanState *node, int eflags)
 		scan_slot_create(scan);
 	begin_relation(scan);
 	scan->attnums = list_nth(plan->fdw_private, LAKE_PRIVATE_ATTNUMS);
+	scan->wants_tid = list_member_int(scan->attnums,
+									  SelfItemPointerAttributeNumber);
 	scan->quals = palloc0(sizeof *scan->quals *
 						  (list_length(plan->fdw_exprs) + 1));
 	for_each_from(cell, plan->fdw_exprs, scan->selector != NULL ? 1 : 0)
@@ -747,6 +817,8 @@ lakeIterateForeignScan(ForeignScanState *node)
 		scan->row++;
 		/* not empty, but with no attribute filled yet */
 		slot->tts_flags &= ~TTS_FLAG_EMPTY;
+		if (unlikely(scan->wants_tid))
+			staged_scan_set_tid(scan, row_position(scan), slot);
 		if (likely(!scan->has_local) || passes_local(scan, slot))
 			return slot;
 		ExecClearTuple(slot);
@@ -767,6 +839,8 @@ lakeReScanForeignScan(ForeignScanState *node)
 	if (scan->selector_is_open && node->ss.ps.chgParam != NULL)
 		scan->selector_is_stale = true;
 	scan->next_task = 0;
+	if (scan->staged != NULL)
+		staged_scan_rewind(scan->staged);
 	scan->has_joined = false;
 	scan->in_task = false;
 	scan->run_rows = RUN_ROWS_FIRST;
