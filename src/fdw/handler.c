@@ -1,10 +1,9 @@
 /*
  * The extension's entry points: library load, and the callbacks that make a
- * foreign table readable.
+ * foreign table readable and writable.
  *
- * Callbacks that modify are absent, which is how core learns to refuse INSERT,
- * UPDATE, DELETE, COPY FROM and TRUNCATE by name.  Row locks are the
- * exception: core would ignore them on a foreign table without a word.
+ * Inserts come row by row: core copies each row of a batch, and rows are
+ * gathered by column here anyway.
  */
 #include "fdw/fdw.h"
 #include "fdw/staged.h"
@@ -24,6 +23,8 @@ _PG_init(void)
 	statistics_init();
 	xact_init();
 	time_travel_init();
+	staged_scan_init();
+	modify_init();
 }
 
 /*
@@ -62,6 +63,17 @@ lakefdw_handler(PG_FUNCTION_ARGS)
 	routine->ReInitializeDSMForeignScan = lakeReInitializeDSMForeignScan;
 	routine->InitializeWorkerForeignScan = lakeInitializeWorkerForeignScan;
 	routine->ShutdownForeignScan = lakeShutdownForeignScan;
+
+	routine->AddForeignUpdateTargets = lakeAddForeignUpdateTargets;
+	routine->PlanForeignModify = lakePlanForeignModify;
+	routine->BeginForeignModify = lakeBeginForeignModify;
+	routine->ExecForeignInsert = lakeExecForeignInsert;
+	routine->ExecForeignUpdate = lakeExecForeignUpdate;
+	routine->ExecForeignDelete = lakeExecForeignDelete;
+	routine->EndForeignModify = lakeEndForeignModify;
+	routine->BeginForeignInsert = lakeBeginForeignInsert;
+	routine->EndForeignInsert = lakeEndForeignInsert;
+	routine->ExecForeignTruncate = lakeExecForeignTruncate;
 
 	routine->GetForeignRowMarkType = lakeGetForeignRowMarkType;
 	routine->ExplainForeignScan = lakeExplainForeignScan;

@@ -128,6 +128,26 @@ extern const StagedView *staged_view(StagedTable *table, CommandId curcid);
 extern const LakeBitmap *staged_view_deletes(const StagedView *view,
 											 const char *path);
 
+/* ---- carry.c: updated rows keep what was not assigned ---- */
+
+/* an UPDATE of a table; lives as long as the statement */
+typedef struct Carry Carry;
+
+/*
+ * assigned: attribute numbers of the columns that the statement gives values;
+ * has_trigger: a trigger may give some to others.  In the current memory
+ * context.  Throws as row_writer_create does.
+ */
+extern Carry *carry_create(StagedTable *table, const LakeRelation *relation,
+						   const Bitmapset *assigned, bool has_trigger);
+
+/*
+ * Adds a row that takes the place of one that has just been deleted by its
+ * number.  old_slot has that one's columns, for triggers.
+ */
+extern void carry_add(Carry *carry, RowNumber number, TupleTableSlot *slot,
+					  TupleTableSlot *old_slot);
+
 /* operations staged, for lake.pins() */
 extern int	staged_operation_count(const char *key);
 

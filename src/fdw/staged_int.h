@@ -108,6 +108,7 @@ struct StagedTable
 	MemoryContext sink_context;
 	int			sink_level;		/* nest level that takes them with it */
 
+	struct Inserter *inserters; /* modify.c's */
 	bool		is_settling;
 	int			active_views;
 	const struct BuiltView *newest_view;
