@@ -20,6 +20,7 @@
 #define HEADER	10
 #define BATCHES	3
 #define MAX_ROWS 400
+#define MAX_LEAVES 200
 
 typedef struct Input
 {
@@ -204,7 +205,7 @@ run(LakeArena *arena, const uint8_t *head, Input *input)
 	static const LakeCodec codecs[] = {
 		CODEC_NONE, CODEC_SNAPPY, CODEC_GZIP, CODEC_LZ4_RAW, CODEC_ZSTD
 	};
-	static const bool bloom[200] = {[0...199] = true};
+	bool		bloom[MAX_LEAVES];
 	ParquetWriterOptions options = {
 		.codec = codecs[head[4] % 5], .level = CODEC_DEFAULT_LEVEL,
 		.row_group_bytes = 1u << head[5] % 20,
@@ -217,14 +218,14 @@ run(LakeArena *arena, const uint8_t *head, Input *input)
 	RandomTable *table = random_table_create(arena, head[0] * 256u + head[1],
 											 1 + head[2] % 4, head[3] % 4);
 	MemoryOutput *output = memory_output_create(arena);
-	ParquetWriter *writer = parquet_writer_create(arena, &output->output,
-												  table->fields,
-												  table->field_count,
-												  &options);
+	ParquetWriter *writer;
 	Written		written;
 	const ParquetFile *file;
 	const ParquetField *const *fields;
 
+	memset(bloom, true, sizeof bloom);
+	writer = parquet_writer_create(arena, &output->output, table->fields,
+								   table->field_count, &options);
 	for (int batch = 0; batch < BATCHES; batch++)
 	{
 		uint32_t	rows = RANDOM_BELOW(&table->random, MAX_ROWS);
