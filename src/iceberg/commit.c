@@ -12,7 +12,6 @@
  */
 #include "iceberg/iceberg_int.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/random.h"
@@ -33,12 +32,6 @@ random_id(void)
 	return (int64_t) bits;
 }
 
-static bool
-is_deletes(const WrittenFile *file)
-{
-	return file->kind != WRITTEN_DATA;
-}
-
 LakeCommit *
 iceberg_commit_create(LakeArena *arena, const CommitOptions *options)
 {
@@ -53,170 +46,6 @@ iceberg_commit_create(LakeArena *arena, const CommitOptions *options)
 	if (commit->changes != NULL)
 		commit->removal = removal_create(arena, commit->changes);
 	return commit;
-}
-
-/* ---- manifests of the commit's own ---- */
-
-OwnManifest *
-own_manifest_create(LakeCommit *commit)
-{
-	OwnManifest *own = lake_alloc(commit->arena, sizeof *own);
-
-	own->next = commit->manifests;
-	commit->manifests = own;
-	own->arena = lake_arena_create(commit->arena, "new manifest");
-	return own;
-}
-
-ManifestWriter *
-own_manifest_begin(LakeCommit *commit, OwnManifest *own,
-				   const LakePartitionSpec *spec, bool has_deletes)
-{
-	const CommitOptions *options = commit->options;
-	const char *name = lake_printf(own->arena, "%s-m%d.avro",
-								   options->file_prefix,
-								   commit->manifest_count++);
-	const char *location = location_join(own->arena,
-										 metadata_directory(own->arena,
-															commit->head),
-										 name);
-
-	return manifest_writer_create(own->arena, options->store, location,
-								  commit->format_version,
-								  commit->head->schema, spec, has_deletes,
-								  commit->snapshot_id, commit->codec,
-								  commit->level);
-}
-
-void
-own_manifest_finish(OwnManifest *own, ManifestWriter *writer)
-{
-	own->manifest = manifest_writer_finish(writer);
-}
-
-static void
-discard(LakeCommit *commit, const char *location)
-{
-	put_set_discard(commit->options->store->puts, location);
-}
-
-static void
-give_up(LakeCommit *commit, OwnManifest *own)
-{
-	discard(commit, own->manifest->file.path);
-	own->manifest = NULL;
-	lake_arena_destroy(own->arena);
-	own->arena = NULL;
-}
-
-/* those that no attempt before or after that one listed */
-static void
-give_up_unlisted(LakeCommit *commit, int attempt)
-{
-	for (OwnManifest *own = commit->manifests; own != NULL; own = own->next)
-	{
-		if (own->manifest != NULL && own->attempt != attempt)
-			give_up(commit, own);
-	}
-}
-
-/* ---- new files ---- */
-
-/* deletes after data, then by spec; the rest as they were given */
-static int
-compare_files(const void *a, const void *b)
-{
-	const WrittenFile *const *x = *(const WrittenFile *const *const *) a;
-	const WrittenFile *const *y = *(const WrittenFile *const *const *) b;
-
-	if (is_deletes(*x) != is_deletes(*y))
-		return is_deletes(*x) - is_deletes(*y);
-	if ((*x)->spec->id != (*y)->spec->id)
-		return (*x)->spec->id > (*y)->spec->id ? 1 : -1;
-	return (x > y) - (x < y);
-}
-
-/*
- * Begins a manifest with the first of the files and ends it where it has grown
- * beyond a size, or where another spec begins; returns how many files it has.
- */
-static int
-write_files(LakeCommit *commit, OwnManifest *own,
-			const WrittenFile *const *files, int count, uint64_t target)
-{
-	const LakePartitionSpec *spec = files[0]->spec;
-	ManifestWriter *writer = own_manifest_begin(commit, own, spec,
-												is_deletes(files[0]));
-	int			written = 0;
-
-	do
-	{
-		lake_check_interrupts();
-		manifest_writer_add(writer, files[written++]);
-	} while (written < count && files[written]->spec->id == spec->id &&
-			 is_deletes(files[written]) == is_deletes(files[0]) &&
-			 manifest_writer_size(writer) < target);
-	own_manifest_finish(own, writer);
-	return written;
-}
-
-static void
-group_files(LakeCommit *commit)
-{
-	const ChangeSet *changes = commit->changes;
-	size_t		count = (size_t) changes->added_count;
-	const WrittenFile *const **order = lake_alloc_array(commit->scratch,
-														count, sizeof *order);
-	const WrittenFile **files = lake_alloc_array(commit->arena, count,
-												 sizeof *files);
-	int64_t		target =
-		iceberg_property_int64(commit->head,
-						   "commit.manifest.target-size-bytes", 1,
-						   8388608);
-	LakeBuffer	added[2];
-
-	for (size_t i = 0; i < count; i++)
-		order[i] = &changes->added[i];
-	if (count > 1)
-		qsort(order, count, sizeof *order, compare_files);
-	for (size_t i = 0; i < count; i++)
-		files[i] = *order[i];
-	buffer_init(&added[0], commit->arena);
-	buffer_init(&added[1], commit->arena);
-	for (int i = 0; i < changes->added_count;)
-	{
-		OwnManifest *own = own_manifest_create(commit);
-
-		own->files = &files[i];
-		own->file_count = write_files(commit, own, own->files,
-									  changes->added_count - i,
-									  (uint64_t) target);
-		buffer_append(&added[is_deletes(files[i])], &own, sizeof own);
-		i += own->file_count;
-	}
-	for (int i = 0; i < 2; i++)
-	{
-		commit->added[i] = (OwnManifest **) (void *) added[i].data;
-		commit->added_count[i] = (int) (added[i].len / sizeof(OwnManifest *));
-	}
-}
-
-/* manifests of the new files; those that were given up are written again */
-static void
-add_new_files(LakeCommit *commit, bool has_deletes, LakeBuffer *rows)
-{
-	for (int i = 0; i < commit->added_count[has_deletes]; i++)
-	{
-		OwnManifest *own = commit->added[has_deletes][i];
-		CommitManifest row = {.own = own};
-
-		if (own->manifest == NULL)
-		{
-			own->arena = lake_arena_create(commit->arena, "new manifest");
-			write_files(commit, own, own->files, own->file_count, UINT64_MAX);
-		}
-		buffer_append(rows, &row, sizeof row);
-	}
 }
 
 /* ---- what a head must be like ---- */
@@ -245,7 +74,7 @@ check_file(const LakeCommit *commit, const WrittenFile *file)
 	const LakePartitionSpec *spec = iceberg_find_spec(commit->head,
 													  file->spec->id);
 
-	if (commit->format_version == 1 && is_deletes(file))
+	if (commit->format_version == 1 && file->kind != WRITTEN_DATA)
 		lake_throw(LAKE_ERROR_UNSUPPORTED,
 				   "tables of Iceberg format version 1 cannot have deletes of "
 				   "single rows, as in \"%s\"", file->path);
@@ -385,12 +214,10 @@ collect_manifests(LakeCommit *commit, LakeBuffer *rows)
 	if (parent != NULL)
 		manifests = manifest_list_read(commit->scratch,
 									   commit->options->store, parent, &count);
-	if (commit->added[0] == NULL && commit->added[1] == NULL)
-		group_files(commit);
 	for (int i = 0; i < 2; i++)
 	{
 		buffer_init(&contents[i], commit->scratch);
-		add_new_files(commit, i == 1, &contents[i]);
+		own_manifests_add_files(commit, i == 1, &contents[i]);
 		removal_apply(commit, manifests, count, i == 1, &contents[i]);
 	}
 	conflict = removal_conflict(commit);
@@ -575,14 +402,16 @@ is_done(const LakeCommit *commit)
 static void
 discard_attempt(LakeCommit *commit)
 {
+	LakePutSet *puts = commit->options->store->puts;
+
 	/* an upgraded table's manifests have other fields */
 	if (commit->format_version != commit->head->format_version)
-		give_up_unlisted(commit, -1);
+		own_manifests_give_up(commit, -1);
 	commit->format_version = commit->head->format_version;
 	if (commit->manifest_list != NULL)
-		discard(commit, commit->manifest_list);
+		put_set_discard(puts, commit->manifest_list);
 	if (commit->metadata != NULL)
-		discard(commit, commit->metadata);
+		put_set_discard(puts, commit->metadata);
 	commit->manifest_list = NULL;
 	commit->metadata = NULL;
 }
@@ -603,7 +432,7 @@ rebase_changes(LakeCommit *commit)
 
 	if (changes == commit->changes)
 		return;
-	give_up_unlisted(commit, -1);
+	own_manifests_give_up(commit, -1);
 	commit->changes = changes;
 	commit->removal = removal_create(commit->arena, changes);
 	commit->added[0] = NULL;
@@ -647,7 +476,7 @@ build(LakeCommit *commit, CommitAttempt *result)
 		write_metadata(commit, &snapshot);
 	else if (changes_properties(commit))
 		write_metadata(commit, NULL);
-	give_up_unlisted(commit, commit->attempt);
+	own_manifests_give_up(commit, commit->attempt);
 	if (commit->metadata != NULL)
 		result->metadata_location = commit->metadata;
 	if (commit->manifest_list != NULL)

@@ -288,12 +288,24 @@ commit_manifest_file(const CommitManifest *manifest)
 		manifest->source;
 }
 
+/* ---- own_manifest.c ---- */
+
 extern OwnManifest *own_manifest_create(LakeCommit *commit);
 extern ManifestWriter *own_manifest_begin(LakeCommit *commit,
 										  OwnManifest *own,
 										  const LakePartitionSpec *spec,
 										  bool has_deletes);
 extern void own_manifest_finish(OwnManifest *own, ManifestWriter *writer);
+
+/* discards those that this attempt has not listed; -1: all */
+extern void own_manifests_give_up(LakeCommit *commit, int attempt);
+
+/*
+ * Appends manifests of the new files of one content to rows, of CommitManifest:
+ * one a spec, or more where they grow large.
+ */
+extern void own_manifests_add_files(LakeCommit *commit, bool has_deletes,
+									LakeBuffer *rows);
 
 /* ---- manifest_filter.c: what a commit removes from its head's manifests ---- */
 
