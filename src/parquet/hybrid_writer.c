@@ -166,7 +166,7 @@ hybrid_write(LakeBuffer *out, const uint32_t *values, size_t count, int width)
 	size_t		packed = 0;		/* where the values not yet written begin */
 	size_t		at = 0;
 
-	if (width == 0)
+	if (count == 0 || width == 0)
 	{
 		hybrid_write_run(out, 0, count, 0);
 		return;
