@@ -6,6 +6,9 @@
  * the final name, which replaces nothing, and waits for the directories: after
  * a crash, what has a final name is complete.
  *
+ * A file is open while bytes go to it and no longer: a transaction may write
+ * to a thousand partitions at a time, with descriptors for some hundred.
+ *
  * Directories are walked by descriptors from an ancestor whose real place is
  * below an allowed prefix; links are not followed on the way down.  New files
  * and directories get the permissions that their directory gives: other
@@ -25,8 +28,8 @@
 
 #include "base/bytes.h"
 
-/* small writes are put together up to this size */
-#define WRITE_BUFFER	((size_t) 256 << 10)
+/* small writes are put together up to this size, a file */
+#define WRITE_BUFFER	((size_t) 32 << 10)
 #define WRITE_PIECE		((size_t) 8 << 20)
 
 typedef struct LocalOutput
@@ -36,15 +39,11 @@ typedef struct LocalOutput
 	char	   *directory;		/* of both names, without a slash at the end */
 	char	   *name;			/* the final one */
 	char	   *temporary;		/* in the directory */
-	int			fd;				/* -1 once finished */
+	dev_t		device;			/* which file it is, under whatever name */
+	ino_t		inode;
+	int			fd;				/* -1 while nothing is written */
 	bool		acquired;
 	LakeBuffer	buffer;			/* not written yet */
-
-	/*
-	 * The last directory that existed before; NULL: all did.  What is below
-	 * it must reach the disk with the file.
-	 */
-	char	   *made_below;
 } LocalOutput;
 
 /* a directory's descriptor, closed by its arena at the latest */
@@ -115,17 +114,19 @@ static void
 descend(Directory *directory, const char *path, char *component)
 {
 	struct stat parent;
-	bool		made;
+	mode_t		umask_before;
+	int			error = 0;
 	int			fd;
 
 	if (fstat(directory->fd, &parent) < 0)
 		local_throw_errno(errno, "inspect the directory of", path);
-	made = mkdirat(directory->fd, component, 0700) == 0;
-	if (!made && errno != EEXIST)
-		throw_write(errno, "make the directory of", path);
-	if (made && fchmodat(directory->fd, component, parent.st_mode & 07777,
-						 0) < 0)
-		throw_write(errno, "set the permissions of the directory of", path);
+	/* at once: others take its permissions for theirs as soon as it is there */
+	umask_before = umask(0);
+	if (mkdirat(directory->fd, component, parent.st_mode & 01777) < 0)
+		error = errno;
+	(void) umask(umask_before);
+	if (error != 0 && error != EEXIST)
+		throw_write(error, "make the directory of", path);
 	fd = openat(directory->fd, component,
 				O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
@@ -135,13 +136,12 @@ descend(Directory *directory, const char *path, char *component)
 }
 
 /*
- * Opens the directory of a path below the store's prefixes; with make, what is
- * missing is made, and *existing is the length of what was there before.
- * False: it is not there.
+ * Opens a directory below the store's prefixes; with make, what is missing is
+ * made.
  */
-static bool
+static void
 open_directory(LakeStore *store, LakeArena *arena, Directory *directory,
-			   const char *path, bool make, size_t *existing)
+			   const char *path, bool make)
 {
 	char		real[PATH_MAX];
 	char	   *copy = lake_strdup(arena, path);
@@ -157,15 +157,12 @@ open_directory(LakeStore *store, LakeArena *arena, Directory *directory,
 		directory->fd = open_path(copy);
 		if (directory->fd >= 0)
 			break;
-		if (errno != ENOENT)
-			throw_write(errno, "open the directory of", path);
-		if (!make || copy[0] == '\0')
-			return false;
+		if (errno != ENOENT || !make || copy[0] == '\0')
+			throw_write(errno, "open the directory", path);
 		*strrchr(copy, '/') = '\0';
 	}
-	*existing = strlen(copy);
 	local_check_place((LocalStore *) store, arena, directory->fd, path, real);
-	for (size_t at = *existing; at < len;)
+	for (size_t at = strlen(copy); at < len;)
 	{
 		size_t		end = at + 1 + strcspn(path + at + 1, "/");
 
@@ -173,7 +170,6 @@ open_directory(LakeStore *store, LakeArena *arena, Directory *directory,
 		descend(directory, path, component);
 		at = end;
 	}
-	return true;
 }
 
 /* ---- a file ---- */
@@ -194,6 +190,35 @@ make_temporary(LocalOutput *output)
 										   output->temporary);
 }
 
+/* the new file, with the permissions that its directory gives */
+static void
+create_temporary(LocalOutput *output, const Directory *directory,
+				 const char *path)
+{
+	struct stat status;
+	mode_t		umask_before;
+	int			error;
+
+	if (fstat(directory->fd, &status) < 0)
+		local_throw_errno(errno, "inspect the directory of", path);
+	umask_before = umask(0);
+	output->fd = openat(directory->fd, output->temporary,
+						O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+						(status.st_mode & 0666) | 0600);
+	error = errno;
+	(void) umask(umask_before);
+	if (output->fd < 0)
+		throw_write(error, "create", path);
+	if (fstat(output->fd, &status) < 0)
+	{
+		error = errno;
+		(void) unlinkat(directory->fd, output->temporary, 0);
+		local_throw_errno(error, "inspect", path);
+	}
+	output->device = status.st_dev;
+	output->inode = status.st_ino;
+}
+
 LakeOutput *
 local_create(LakeStore *store, LakeArena *arena, const char *path)
 {
@@ -201,8 +226,6 @@ local_create(LakeStore *store, LakeArena *arena, const char *path)
 	LakeArena  *scratch = lake_arena_create(arena, "lake directories");
 	Directory	directory;
 	const char *slash = strrchr(path, '/');
-	struct stat parent;
-	size_t		existing;
 
 	output->arena = arena;
 	output->fd = -1;
@@ -211,31 +234,32 @@ local_create(LakeStore *store, LakeArena *arena, const char *path)
 	if (output->name[0] == '\0' || strlen(output->name) > NAME_MAX)
 		lake_throw(LAKE_ERROR_INVALID, "\"%s\" cannot be a file's name", path);
 	make_temporary(output);
-	if (!open_directory(store, scratch, &directory, output->directory, true,
-						&existing))
-		throw_write(ENOENT, "open the directory of", path);
-	if (existing < strlen(output->directory))
-		output->made_below = lake_strndup(arena, output->directory, existing);
-	if (fstat(directory.fd, &parent) < 0)
-		local_throw_errno(errno, "inspect the directory of", path);
+	buffer_init(&output->buffer, arena);
+	open_directory(store, scratch, &directory, output->directory, true);
 	lake_defer(arena, close_output, output);
 	lake_fd_acquire();
 	output->acquired = true;
-	output->fd = openat(directory.fd, output->temporary,
-						O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-						0600);
-	if (output->fd < 0)
-		throw_write(errno, "create", path);
-	if (fchmod(output->fd, (parent.st_mode & 0666) | 0600) < 0)
-	{
-		int			error = errno;
-
-		(void) unlinkat(directory.fd, output->temporary, 0);
-		throw_write(error, "set the permissions of", path);
-	}
-	buffer_init(&output->buffer, arena);
+	create_temporary(output, &directory, path);
+	close_output(output);
 	lake_arena_destroy(scratch);
 	return &output->output;
+}
+
+/* the file that was created, or none */
+static void
+open_output(LocalOutput *output)
+{
+	struct stat status;
+
+	lake_fd_acquire();
+	output->acquired = true;
+	output->fd = open(output->output.temporary,
+					  O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	if (output->fd < 0 || fstat(output->fd, &status) < 0)
+		throw_write(errno, "open", output->output.location);
+	if (status.st_dev != output->device || status.st_ino != output->inode)
+		lake_throw(LAKE_ERROR_IO, "file \"%s\" was replaced while it was written",
+				   output->output.location);
 }
 
 static void
@@ -257,11 +281,26 @@ write_out(LocalOutput *output, const uint8_t *data, size_t size)
 	}
 }
 
+/* what is buffered, and more */
 static void
-flush_buffer(LocalOutput *output)
+flush(LocalOutput *output, const void *data, size_t size)
 {
+	open_output(output);
 	write_out(output, output->buffer.data, output->buffer.len);
 	output->buffer.len = 0;
+	write_out(output, data, size);
+}
+
+/* some file systems say no earlier that there is no room */
+static void
+close_written(LocalOutput *output)
+{
+	int			fd = output->fd;
+
+	output->fd = -1;
+	close_output(output);
+	if (close(fd) < 0)
+		throw_write(errno, "write", output->output.location);
 }
 
 void
@@ -269,12 +308,13 @@ local_write(LakeOutput *out, const void *data, size_t size)
 {
 	LocalOutput *output = (LocalOutput *) out;
 
-	if (output->buffer.len + size > WRITE_BUFFER)
-		flush_buffer(output);
-	if (size >= WRITE_BUFFER)
-		write_out(output, data, size);
-	else
+	if (output->buffer.len + size <= WRITE_BUFFER)
+	{
 		buffer_append(&output->buffer, data, size);
+		return;
+	}
+	flush(output, data, size);
+	close_written(output);
 }
 
 /* the disk can begin: publishing waits for all files together */
@@ -283,18 +323,12 @@ local_finish(LakeOutput *out)
 {
 	LocalOutput *output = (LocalOutput *) out;
 
-	flush_buffer(output);
+	flush(output, NULL, 0);
 	lake_free(output->arena, output->buffer.data);
 	buffer_init(&output->buffer, output->arena);
 	if (output->output.store->durable)
 		(void) sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-	if (close(output->fd) < 0)
-	{
-		output->fd = -1;
-		throw_write(errno, "write", output->output.location);
-	}
-	output->fd = -1;
-	close_output(output);
+	close_written(output);
 }
 
 void
@@ -361,12 +395,14 @@ sync_files(LakeOutput *const *outputs, size_t count)
 }
 
 static void
-sync_directory(const char *directory)
+sync_directory(const char *directory, bool must_open)
 {
 	int			fd = open(directory[0] == '\0' ? "/" : directory,
 						  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int			error = 0;
 
+	if (fd < 0 && errno == EACCES && !must_open)
+		return;
 	if (fd < 0)
 		throw_write(errno, "open directory", directory);
 	/* file systems that cannot do it say EINVAL, as PostgreSQL knows too */
@@ -377,18 +413,32 @@ sync_directory(const char *directory)
 		throw_write(error, "flush directory to disk", directory);
 }
 
-/* a file's directory, and those that were made for it with their parent */
+/*
+ * A file's directory and all above it, up to the allowed prefix.  That they
+ * were there before does not say that they are on disk: another session may
+ * have made them a moment ago and not be that far, or have failed.  What is
+ * there costs next to nothing.  done: a directory whose turn was before, NULL:
+ * none.
+ */
 static void
-sync_directories(LakeArena *arena, const LocalOutput *output)
+sync_directories(LakeArena *arena, const LakePathRules *rules,
+				 const char *directory, const char *done)
 {
-	char	   *directory = lake_strdup(arena, output->directory);
+	char	   *path = lake_strdup(arena, directory);
 
-	sync_directory(directory);
-	while (output->made_below != NULL &&
-		   strlen(directory) > strlen(output->made_below))
+	for (;;)
 	{
-		*strrchr(directory, '/') = '\0';
-		sync_directory(directory);
+		sync_directory(path, strcmp(path, directory) == 0);
+		for (int i = 0; i < rules->allowed_count; i++)
+		{
+			if (strcmp(path, rules->allowed[i]) == 0)
+				return;
+		}
+		if (path[0] == '\0')
+			return;
+		*strrchr(path, '/') = '\0';
+		if (done != NULL && path_is_below(done, path))
+			return;
 	}
 }
 
@@ -416,24 +466,13 @@ link_file(const Directory *directory, const LocalOutput *output)
 	(void) unlinkat(directory->fd, output->temporary, 0);
 }
 
-static void
-unlink_files(LocalOutput *const *outputs, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-	{
-		char		path[PATH_MAX];
-		int			len = snprintf(path, sizeof path, "%s/%s",
-								   outputs[i]->directory, outputs[i]->name);
-
-		if (len > 0 && len < (int) sizeof path)
-			(void) unlink(path);
-	}
-}
-
-/* what has been linked when a later file fails */
+/*
+ * What has been linked when a later file fails.  Names are its own: the outputs
+ * may be gone before it.
+ */
 typedef struct Links
 {
-	LocalOutput **outputs;
+	char	  **paths;
 	size_t		count;
 	bool		is_complete;
 } Links;
@@ -441,10 +480,42 @@ typedef struct Links
 static void
 undo_links(void *arg)
 {
-	Links	   *links = arg;
+	const Links *links = arg;
 
-	if (!links->is_complete)
-		unlink_files(links->outputs, links->count);
+	for (size_t i = 0; !links->is_complete && i < links->count; i++)
+		(void) unlink(links->paths[i]);
+}
+
+/* is it the first of its directory? */
+static bool
+is_first(LocalOutput *const *outputs, size_t i)
+{
+	return i == 0 ||
+		strcmp(outputs[i - 1]->directory, outputs[i]->directory) != 0;
+}
+
+/* outputs are sorted by directory */
+static void
+link_files(LakeStore *store, LakeArena *arena, LocalOutput *const *outputs,
+		   size_t count, Links *links)
+{
+	Directory  *directory = NULL;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (is_first(outputs, i))
+		{
+			if (directory != NULL)
+				close_directory(directory);
+			directory = lake_alloc(arena, sizeof *directory);
+			open_directory(store, arena, directory, outputs[i]->directory,
+						   false);
+		}
+		links->paths[i] = lake_printf(arena, "%s/%s", outputs[i]->directory,
+									  outputs[i]->name);
+		link_file(directory, outputs[i]);
+		links->count = i + 1;
+	}
 }
 
 void
@@ -452,43 +523,22 @@ local_publish(LakeStore *store, LakeOutput *const *outputs, size_t count)
 {
 	LakeArena  *scratch = lake_arena_create(((LocalStore *) store)->arena,
 											"lake publish");
+	LocalOutput **sorted = lake_alloc_array(scratch, count, sizeof *sorted);
 	Links	   *links = lake_alloc(scratch, sizeof *links);
-	Directory  *directory = NULL;
-	size_t		existing;
 
 	if (store->durable)
 		sync_files(outputs, count);
-	links->outputs = lake_alloc_array(scratch, count,
-									  sizeof *links->outputs);
 	for (size_t i = 0; i < count; i++)
-		links->outputs[i] = (LocalOutput *) outputs[i];
-	qsort(links->outputs, count, sizeof *links->outputs, compare_directories);
+		sorted[i] = (LocalOutput *) outputs[i];
+	qsort(sorted, count, sizeof *sorted, compare_directories);
+	links->paths = lake_alloc_array(scratch, count, sizeof *links->paths);
 	lake_defer(scratch, undo_links, links);
-	for (size_t i = 0; i < count; i++)
-	{
-		const LocalOutput *output = links->outputs[i];
-
-		if (i == 0 || strcmp(links->outputs[i - 1]->directory,
-							 output->directory) != 0)
-		{
-			if (directory != NULL)
-				close_directory(directory);
-			directory = lake_alloc(scratch, sizeof *directory);
-			if (!open_directory(store, scratch, directory, output->directory,
-								false, &existing))
-				throw_write(ENOENT, "name", output->output.location);
-		}
-		link_file(directory, output);
-		links->count = i + 1;
-	}
+	link_files(store, scratch, sorted, count, links);
 	for (size_t i = 0; store->durable && i < count; i++)
 	{
-		const LocalOutput *output = links->outputs[i];
-
-		if (i == 0 || strcmp(links->outputs[i - 1]->directory,
-							 output->directory) != 0 ||
-			output->made_below != NULL)
-			sync_directories(scratch, output);
+		if (is_first(sorted, i))
+			sync_directories(scratch, store->rules, sorted[i]->directory,
+							 i == 0 ? NULL : sorted[i - 1]->directory);
 	}
 	links->is_complete = true;
 	lake_arena_destroy(scratch);
