@@ -136,8 +136,13 @@ staged_note(StagedTable *table)
 /* ---- beginning ---- */
 
 static void
-check_writable(const LakeRelation *relation)
+check_writable(const LakeRelation *relation, StagedUse use)
 {
+	if (use == STAGED_LOCK && relation->selector.kind != LAKE_SELECT_CURRENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot lock rows of an old version of foreign table \"%s\"",
+						relation->name)));
 	if (relation->options->metadata_location != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -222,13 +227,18 @@ staged_begin(const LakeRelation *relation, StagedUse use)
 {
 	StagedTable *table;
 
-	check_writable(relation);
+	check_writable(relation, use);
 	table = staged_find(relation);
 	if (table == NULL)
 		table = create_table(relation);
 	xact_run_first();
 	if (use != STAGED_INSERT)
 		pin_table(table, relation);
+	if (use == STAGED_LOCK)
+	{
+		staged_note(table);
+		table->extent.is_locked = true;
+	}
 	return table;
 }
 

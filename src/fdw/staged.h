@@ -40,7 +40,8 @@ typedef enum StagedUse
 	STAGED_INSERT,				/* does not depend on the base */
 	STAGED_DELETE,
 	STAGED_UPDATE,
-	STAGED_TRUNCATE
+	STAGED_TRUNCATE,
+	STAGED_LOCK					/* FOR UPDATE, FOR SHARE: must not change */
 } StagedUse;
 
 typedef struct StagedTable StagedTable;

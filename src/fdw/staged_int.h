@@ -25,6 +25,7 @@ typedef struct StagedExtent
 	uint64		truncated_rows;
 	int			truncated_files;
 	bool		is_pinned;
+	bool		is_locked;		/* the base must be the newest at commit */
 } StagedExtent;
 
 /* what a command has staged; commands in order */

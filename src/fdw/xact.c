@@ -35,7 +35,7 @@
 typedef struct TableCommit
 {
 	StagedTable *table;
-	LakeCommit *commit;
+	LakeCommit *commit;			/* NULL: rows were locked, nothing changed */
 	const char *built_on;		/* metadata location; NULL: not built yet */
 	const char *location;		/* where the pointer is, as far as known */
 	CommitAttempt attempt;
@@ -134,10 +134,18 @@ build(TableCommit *commit)
 	if (commit->built_on != NULL &&
 		strcmp(commit->built_on, commit->location) == 0)
 		return;
-	if (IsolationIsSerializable() &&
-		strcmp(commit->location, relation->table->metadata_location) != 0)
-		throw_conflict(commit,
-					   "The table has changed since this SERIALIZABLE transaction began.");
+	if (strcmp(commit->location, relation->table->metadata_location) != 0)
+	{
+		if (commit->table->extent.is_locked)
+			throw_conflict(commit,
+						   "The table has changed since its rows were locked by SELECT FOR UPDATE or SHARE.");
+		if (IsolationIsSerializable())
+			throw_conflict(commit,
+						   "The table has changed since this SERIALIZABLE transaction began.");
+	}
+	commit->built_on = commit->location;
+	if (commit->commit == NULL)
+		return;
 	head = lake_table_at(relation, commit->location);
 	if (relation->table->uuid != NULL &&
 		(head->uuid == NULL || strcmp(head->uuid, relation->table->uuid) != 0))
@@ -145,7 +153,6 @@ build(TableCommit *commit)
 	commit->attempt = format->commit_build(commit->commit, head);
 	if (commit->attempt.metadata_location == NULL)
 		throw_conflict(commit, commit->attempt.conflict);
-	commit->built_on = commit->location;
 }
 
 static void
@@ -181,19 +188,30 @@ build_all(Commits *commits)
 
 /* ---- swapping ---- */
 
+/* is there a new version?  Changes can come to nothing on a new head. */
+static bool
+changes_pointer(const TableCommit *commit)
+{
+	return commit->commit != NULL &&
+		(commit->attempt.metadata_location == NULL ||
+		 strcmp(commit->attempt.metadata_location, commit->location) != 0);
+}
+
 /* false: the pointer is not where the commit expects it */
 static bool
 swap(TableCommit *commit, bool lock_only)
 {
 	const LakeRelation *relation = commit->table->relation;
+	bool		changes = changes_pointer(commit);
 	const char *current;
 
+	/* who only read may do so beside others who only read */
 	switch (hosted_catalog_swap(relation->server,
 								relation->options->name_space,
 								relation->options->table, commit->location,
-								lock_only ? NULL :
+								lock_only || !changes ? NULL :
 								commit->attempt.metadata_location,
-								false, &current))
+								!changes, &current))
 	{
 		case HOSTED_UNCHANGED:
 			return true;
@@ -312,7 +330,7 @@ begin_commits(Commits *commits)
 		memset(commit, 0, sizeof *commit);
 		commit->table = dlist_container(StagedTable, node, iter.cur);
 		begin_commit(commit);
-		if (commit->commit != NULL)
+		if (commit->commit != NULL || commit->table->extent.is_locked)
 			commits->count++;
 	}
 	qsort(commits->tables, commits->count, sizeof *commits->tables,
