@@ -59,6 +59,7 @@ struct RowStore
 	LakeArena  *arena;
 	const LakeSchema *schema;
 	LakeBuffer	chunks;			/* of Chunk *; all but the last are full */
+	Chunk	   *last;			/* NULL: there is none */
 	uint64_t	count;
 	size_t		full_size;		/* of all chunks but the last */
 	/* row_store_batch's: columns from the middle of a chunk */
@@ -145,12 +146,12 @@ has_offsets(const VectorBuilder *builder)
 		builder->vector.layout == VECTOR_MAP;
 }
 
-/* an array with room for more, and zeroes there; the old one stays as it is */
+/* an array with room for more; the old one stays as it is */
 static void *
 grown(const VectorBuilder *builder, const void *old, size_t old_size,
 	  size_t size)
 {
-	uint8_t    *array = lake_alloc(builder->arena, size);
+	uint8_t    *array = lake_alloc_raw(builder->arena, size);
 
 	if (old_size > 0)
 		memcpy(array, old, old_size);
@@ -177,9 +178,13 @@ grow(VectorBuilder *builder)
 	if (builder->nulls != NULL)
 		builder->nulls = grown(builder, builder->nulls, old, capacity);
 	if (has_offsets(builder))
+	{
 		builder->offsets = grown(builder, builder->offsets,
 								 old == 0 ? 0 : (old + 1) * sizeof(uint32_t),
 								 (capacity + 1) * sizeof(uint32_t));
+		if (old == 0)
+			builder->offsets[0] = 0;
+	}
 	builder->capacity = (uint32_t) capacity;
 	builder->vector.values = builder->values;
 	builder->vector.nulls = builder->nulls;
@@ -440,19 +445,11 @@ chunk_count(const RowStore *store)
 }
 
 static Chunk *
-last_chunk(const RowStore *store)
-{
-	size_t		count = chunk_count(store);
-
-	return count == 0 ? NULL : chunk_at(store, count - 1);
-}
-
-static Chunk *
 add_chunk(RowStore *store)
 {
 	LakeArena  *arena = lake_arena_create(store->arena, "lake rows");
 	Chunk	   *chunk = lake_alloc(arena, sizeof *chunk);
-	Chunk	   *last = last_chunk(store);
+	Chunk	   *last = store->last;
 	size_t		count = (size_t) store->schema->field_count;
 
 	chunk->arena = arena;
@@ -474,6 +471,7 @@ add_chunk(RowStore *store)
 		store->full_size += last->full_size;
 	}
 	buffer_append(&store->chunks, &chunk, sizeof chunk);
+	store->last = chunk;
 	return chunk;
 }
 
@@ -508,16 +506,14 @@ row_store_count(const RowStore *store)
 size_t
 row_store_size(const RowStore *store)
 {
-	const Chunk *last = last_chunk(store);
-
 	return store->full_size +
-		(last == NULL ? 0 : lake_arena_size(last->arena));
+		(store->last == NULL ? 0 : lake_arena_size(store->last->arena));
 }
 
 VectorBuilder *
 row_store_column(RowStore *store, int column)
 {
-	Chunk	   *chunk = last_chunk(store);
+	Chunk	   *chunk = store->last;
 
 	if (chunk == NULL || chunk->row_count == BATCH_MAX_ROWS)
 		chunk = add_chunk(store);
@@ -527,7 +523,7 @@ row_store_column(RowStore *store, int column)
 void
 row_store_end_row(RowStore *store)
 {
-	Chunk	   *chunk = last_chunk(store);
+	Chunk	   *chunk = store->last;
 
 	for (int i = 0; i < store->schema->field_count; i++)
 	{
@@ -544,7 +540,7 @@ row_store_end_row(RowStore *store)
 void
 row_store_cancel_row(RowStore *store)
 {
-	Chunk	   *chunk = last_chunk(store);
+	Chunk	   *chunk = store->last;
 
 	if (chunk == NULL)
 		return;
@@ -562,7 +558,7 @@ row_store_truncate(RowStore *store, uint64_t count)
 		row_store_cancel_row(store);
 		return;
 	}
-	while ((chunk = last_chunk(store)) != NULL)
+	while ((chunk = store->last) != NULL)
 	{
 		uint64_t	before = (chunk_count(store) - 1) *
 			(uint64_t) BATCH_MAX_ROWS;
@@ -574,9 +570,10 @@ row_store_truncate(RowStore *store, uint64_t count)
 		}
 		lake_arena_destroy(chunk->arena);
 		store->chunks.len -= sizeof(Chunk *);
-		chunk = last_chunk(store);
-		if (chunk != NULL)
-			store->full_size -= chunk->full_size;
+		store->last = before == 0 ? NULL :
+			chunk_at(store, chunk_count(store) - 1);
+		if (store->last != NULL)
+			store->full_size -= store->last->full_size;
 	}
 	store->count = count;
 	row_store_cancel_row(store);
