@@ -189,3 +189,24 @@ ROLLBACK;
 BEGIN READ ONLY;
 TRUNCATE orders;
 ROLLBACK;
+\echo == columns that change meanwhile
+SELECT count(*) FROM lake.register_table('update_server', 'upd.evolving', 'file:///srv/lake/cases/schema_evolution/metadata/v2.metadata.json');
+CREATE FOREIGN TABLE evolving (a bigint) SERVER update_server OPTIONS (namespace 'upd', "table" 'evolving');
+CREATE FUNCTION move_on() RETURNS void LANGUAGE sql AS $$
+  UPDATE lake.iceberg_tables SET metadata_location = replace(metadata_location, 'v2', 'v10') WHERE table_name = 'evolving'
+$$;
+BEGIN;
+INSERT INTO evolving VALUES (77);
+SELECT move_on();
+SELECT refusal('SELECT * FROM evolving');
+SELECT refusal('DELETE FROM evolving');
+ROLLBACK;
+-- rows that were written by the former columns are read by the new ones
+BEGIN;
+INSERT INTO evolving VALUES (77);
+SELECT move_on();
+COMMIT;
+CREATE FOREIGN TABLE evolved () SERVER update_server OPTIONS (namespace 'upd', "table" 'evolving');
+SELECT * FROM evolved ORDER BY a;
+UPDATE evolved SET a = a + 1;
+SELECT * FROM evolved ORDER BY a;

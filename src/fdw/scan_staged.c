@@ -81,6 +81,7 @@ staged_scan_bind(LakeScan *scan)
 	view = staged_view(table, scan->node->ss.ps.state->es_snapshot->curcid);
 	if (view != NULL)
 	{
+		staged_check_schema(table, relation);
 		/* files that nobody else can open yet */
 		relation->store->puts = staged_store(table)->puts;
 		if (view->hides_base)

@@ -207,6 +207,20 @@ create_table(const LakeRelation *relation)
 	return table;
 }
 
+void
+staged_check_schema(const StagedTable *table, const LakeRelation *relation)
+{
+	if (table->write->schema->id == relation->schema->id)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not serialize access to foreign table \"%s\" due to a concurrent change of its columns",
+					relation->name),
+			 errdetail("The transaction has written rows by schema %d of the lake table, which has schema %d now.",
+					   table->write->schema->id, relation->schema->id),
+			 errhint("The transaction might succeed if retried.")));
+}
+
 /* from now on the table stays at the version that this statement reads */
 static void
 pin_table(StagedTable *table, const LakeRelation *relation)
@@ -215,7 +229,10 @@ pin_table(StagedTable *table, const LakeRelation *relation)
 		return;
 	if (strcmp(table->relation->table->metadata_location,
 			   relation->table->metadata_location) != 0)
+	{
+		staged_check_schema(table, relation);
 		keep_relation(table, relation);
+	}
 	staged_note(table);
 	pin_keep(table->key, relation->table->metadata_location,
 			 GetActiveSnapshot());

@@ -144,6 +144,13 @@ extern void *staged_grow(MemoryContext context, void *array, int count,
 /* columns of rows and of files that are written anew */
 extern const LakeSchema *staged_row_schema(StagedTable *table);
 
+/*
+ * Throws 40001 when rows have been staged by another schema than the relation is
+ * read by.
+ */
+extern void staged_check_schema(const StagedTable *table,
+								const LakeRelation *relation);
+
 /* adds to the log as an operation of the current command */
 extern void staged_note(StagedTable *table);
 
