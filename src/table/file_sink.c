@@ -1,38 +1,34 @@
 /*
  * Rows to data files.
  *
- * A sink has one open file a partition.  Rows of a batch are grouped by the
- * partition that their values say, then each group is written at once.  When
- * the rows that files hold in memory pass the limit, the largest of them are
- * written as row groups, so that a thousand partitions take no more memory than
- * one.  A file that has grown to its target size is ended, and the next row
- * begins another.
+ * A sink has one open file a partition.  The rows of a batch are grouped by the
+ * partition that their values say, then each group is written at once.
+ *
+ * What open files hold in memory has a limit.  Beyond it the largest ones write
+ * their rows as row groups, and where that does not help, since footers and
+ * empty writers take memory too, the largest ones end.  So a thousand
+ * partitions take no more memory than one, and get more row groups and files.
  */
 #include "table/file_sink.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/bytes.h"
-#include "base/hash.h"
 #include "table/table_int.h"
 
 /* a partition that rows were written to */
 typedef struct SinkPartition
 {
-	uint64_t	hash;
-	LakeBytes	key;			/* of spec and values */
 	const LakePartitionSpec *spec;
 	const LakeValue *values;
 	/* the open file, NULL: none */
+	WrittenFile *file;
 	LakeArena  *arena;			/* of the file's writer */
 	LakeOutput *output;
-	const char *path;
 	ParquetWriter *writer;
-	/* rows of the current batch */
+	size_t		held;			/* bytes of arena, when it was looked at last */
+	/* rows of the current batch, in the sink's array of sorted rows */
 	uint32_t	row_count;
-	uint32_t   *rows;			/* BATCH_MAX_ROWS, NULL: not needed yet */
-	uint64_t	last_batch;		/* that it had rows of */
+	uint32_t	first_row;
 } SinkPartition;
 
 struct FileSink
@@ -42,63 +38,79 @@ struct FileSink
 	int			column_count;
 	const ParquetField *const *fields;
 	ParquetWriterOptions parquet;
-	LakeBuffer	files;			/* of WrittenFile *, ended ones */
-	LakeBuffer	paths;			/* of const char *, all that were begun */
-	/* partitions, in a table of open addressing */
-	size_t		partition_count;
-	size_t		capacity;		/* a power of two */
-	SinkPartition **partitions;
-	SinkPartition *last;		/* the one that rows went to last */
-	uint64_t	batch;			/* number of the current one */
-	LakeArena  *scratch;		/* of the current batch */
-	LakeBuffer	touched;		/* of SinkPartition *, in the current batch */
+	LakeBuffer	files;			/* of WrittenFile *, as they were begun */
+	size_t		held;			/* of all partitions */
+	KeySet	   *keys;			/* of partitions, by number */
+	LakeBuffer	partitions;		/* of SinkPartition *, by number */
+	/* of the current batch */
+	LakeArena  *scratch;
 	const LakeVector **columns; /* as the files want them */
+	PartitionRows *rows;		/* NULL: the table is not partitioned */
+	const LakeValue *no_values; /* all of the default spec's NULL */
+	uint32_t   *numbers;		/* of rows' partitions */
+	uint32_t   *sorted;			/* rows by partition */
+	LakeBuffer	touched;		/* uint32_t: partitions with rows in it */
 };
 
 /* ---- creation ---- */
 
 static void
-set_parquet_options(FileSink *sink, int leaf_count)
+set_bloom(FileSink *sink, int leaf_count)
 {
 	const WriteOptions *write = sink->options.write;
-	ParquetWriterOptions *parquet = &sink->parquet;
-	bool	   *bloom = NULL;
+	bool	   *bloom = lake_alloc_array(sink->arena, (size_t) leaf_count + 1,
+										 sizeof *bloom);
 
-	parquet->codec = write->codec;
-	parquet->level = write->level;
-	parquet->row_group_bytes = write->row_group_bytes;
-	parquet->page_bytes = write->page_bytes;
-	parquet->page_rows = write->page_rows;
-	parquet->dictionary_bytes = write->dictionary_bytes;
-	parquet->created_by = write->created_by;
-	parquet->bloom_max_bytes = write->bloom_max_bytes;
-	if (write->schema_json != NULL)
-	{
-		const char **metadata = lake_alloc_array(sink->arena, 2,
-												 sizeof *metadata);
-
-		metadata[0] = "iceberg.schema";
-		metadata[1] = write->schema_json;
-		parquet->metadata_count = 1;
-		parquet->metadata = metadata;
-	}
 	for (int i = 0; i < write->column_count; i++)
 	{
-		int			leaf;
+		const ColumnWriteOptions *column = &write->columns[i];
+		int			leaf = !column->bloom ? -1 :
+			parquet_fields_leaf(sink->fields, sink->column_count,
+							column->field_id);
 
-		if (!write->columns[i].bloom)
-			continue;
-		leaf = parquet_fields_leaf(sink->fields, sink->column_count,
-								   write->columns[i].field_id);
 		if (leaf < 0)
 			continue;
-		if (bloom == NULL)
-			bloom = lake_alloc_array(sink->arena, (size_t) leaf_count,
-									 sizeof *bloom);
 		bloom[leaf] = true;
-		parquet->bloom_fpp = write->columns[i].bloom_fpp;
+		sink->parquet.bloom = bloom;
+		/* a file has one rate for all */
+		if (sink->parquet.bloom_fpp == 0 ||
+			column->bloom_fpp < sink->parquet.bloom_fpp)
+			sink->parquet.bloom_fpp = column->bloom_fpp;
 	}
-	parquet->bloom = bloom;
+}
+
+static void
+set_parquet_options(FileSink *sink)
+{
+	const WriteOptions *write = sink->options.write;
+	const char **metadata = lake_alloc_array(sink->arena, 2,
+											 sizeof *metadata);
+
+	metadata[0] = "iceberg.schema";
+	metadata[1] = write->schema_json;
+	sink->parquet = (ParquetWriterOptions)
+	{
+		.workspace = parquet_workspace_create(sink->arena),
+			.codec = write->codec, .level = write->level,
+			.row_group_bytes = write->row_group_bytes,
+			.page_bytes = write->page_bytes, .page_rows = write->page_rows,
+			.dictionary_bytes = write->dictionary_bytes,
+			.created_by = write->created_by,
+			.metadata_count = write->schema_json == NULL ? 0 : 1,
+			.metadata = metadata, .bloom_max_bytes = write->bloom_max_bytes
+	};
+}
+
+static const LakeValue *
+all_null(LakeArena *arena, const LakePartitionSpec *spec)
+{
+	LakeValue  *values = lake_alloc_array(arena,
+										  (size_t) spec->field_count + 1,
+										  sizeof *values);
+
+	for (int i = 0; i < spec->field_count; i++)
+		values[i].is_null = true;
+	return values;
 }
 
 FileSink *
@@ -110,7 +122,8 @@ file_sink_create(LakeArena *arena, const FileSinkOptions *options)
 		{.id = LAKE_FIELD_SEQUENCE, .name = "_last_updated_sequence_number",
 		.type = &type_long}
 	};
-	const LakeSchema *schema = options->write->schema;
+	const WriteOptions *write = options->write;
+	const LakeSchema *schema = write->schema;
 	FileSink   *sink = lake_alloc(arena, sizeof *sink);
 	int			count = schema->field_count;
 	int			leaf_count;
@@ -128,32 +141,72 @@ file_sink_create(LakeArena *arena, const FileSinkOptions *options)
 	}
 	sink->column_count = count;
 	sink->fields = parquet_fields_make(arena, fields, count, &leaf_count);
-	set_parquet_options(sink, leaf_count);
+	set_parquet_options(sink);
+	set_bloom(sink, leaf_count);
 	buffer_init(&sink->files, arena);
-	buffer_init(&sink->paths, arena);
+	buffer_init(&sink->partitions, arena);
 	buffer_init(&sink->touched, arena);
+	sink->keys = key_set_create(arena);
 	sink->columns = lake_alloc_array(arena, (size_t) count + 1,
 									 sizeof *sink->columns);
 	sink->scratch = lake_arena_create(arena, "lake sink batch");
+	sink->numbers = lake_alloc_array(arena, BATCH_MAX_ROWS,
+									 sizeof *sink->numbers);
+	sink->sorted = lake_alloc_array(arena, BATCH_MAX_ROWS,
+									sizeof *sink->sorted);
+	sink->no_values = all_null(arena, write->spec);
+	if (!partition_spec_is_unpartitioned(write->spec))
+		sink->rows = partition_rows_create(arena, schema, write->spec);
 	return sink;
 }
 
 /* ---- files ---- */
 
+static WrittenFile *const *
+file_array(const FileSink *sink)
+{
+	return (WrittenFile *const *) (void *) sink->files.data;
+}
+
+static size_t
+count_files(const FileSink *sink)
+{
+	return sink->files.len / sizeof(WrittenFile *);
+}
+
+static void
+count_held(FileSink *sink, SinkPartition *partition)
+{
+	size_t		held = partition->writer == NULL ? 0 :
+		lake_arena_size(partition->arena);
+
+	sink->held += held - partition->held;
+	partition->held = held;
+}
+
 static void
 begin_file(FileSink *sink, SinkPartition *partition)
 {
 	const FileSinkOptions *options = &sink->options;
-	const char *name = lake_printf(sink->arena, "%s-%05d.parquet",
+	WrittenFile *file = lake_alloc(sink->arena, sizeof *file);
+	const char *name = lake_printf(sink->scratch, "%s-%05d.parquet",
 								   options->file_prefix,
 								   (*options->file_number)++);
 
+	file->kind = WRITTEN_DATA;
+	file->spec = partition->spec;
+	file->partition = partition->values;
+	/* rows are as they came: in no order that a sort order promises */
+	file->sort_order_id = 0;
+	file->content_offset = -1;
+	file->path = options->write->locate(sink->arena, options->write,
+										partition->spec, partition->values,
+										name);
+	partition->output = lake_output_create(options->store, file->path);
+	/* from now on it is the sink's to cancel */
+	buffer_append(&sink->files, &file, sizeof file);
+	partition->file = file;
 	partition->arena = lake_arena_create(sink->arena, "lake data file");
-	partition->path = options->write->locate(sink->arena, options->write,
-											 partition->spec,
-											 partition->values, name);
-	buffer_append(&sink->paths, &partition->path, sizeof partition->path);
-	partition->output = lake_output_create(options->store, partition->path);
 	partition->writer = parquet_writer_create(partition->arena,
 											  partition->output, sink->fields,
 											  sink->column_count,
@@ -164,113 +217,122 @@ static void
 end_file(FileSink *sink, SinkPartition *partition)
 {
 	const ParquetTotals *totals = parquet_writer_finish(partition->writer);
-	WrittenFile *file = lake_alloc(sink->arena, sizeof *file);
 
 	lake_output_finish(partition->output);
-	file->kind = WRITTEN_DATA;
-	file->path = partition->path;
-	file->spec = partition->spec;
-	file->partition = partition->values;
-	/* rows are as they came: files are in no order that a sort order promises */
-	file->sort_order_id = 0;
-	file->content_offset = -1;
-	file_metrics_set(sink->arena, file, sink->options.write, totals);
-	buffer_append(&sink->files, &file, sizeof file);
-	lake_arena_destroy(partition->arena);
-	partition->arena = NULL;
+	file_metrics_set(sink->arena, partition->file, sink->options.write,
+					 totals);
 	partition->writer = NULL;
-	partition->output = NULL;
+	partition->file = NULL;
+	count_held(sink, partition);
+	lake_arena_destroy(partition->arena);
 }
 
 size_t
 file_sink_held_bytes(const FileSink *sink)
 {
-	size_t		held = 0;
-
-	for (size_t i = 0; i < sink->capacity; i++)
-	{
-		const SinkPartition *partition = sink->partitions[i];
-
-		if (partition != NULL && partition->writer != NULL)
-			held += parquet_writer_held_bytes(partition->writer);
-	}
-	return held;
-}
-
-/*
- * Rows are written as they are, with the memory that a row group takes: the
- * largest first, until half of the limit is free.  Beyond many files even empty
- * writers count, so those end.
- */
-static void
-make_room(FileSink *sink)
-{
-	size_t		limit = sink->options.memory_limit;
-	size_t		held;
-
-	while ((held = file_sink_held_bytes(sink)) > limit / 2)
-	{
-		SinkPartition *largest = NULL;
-		size_t		size = 0;
-
-		for (size_t i = 0; i < sink->capacity; i++)
-		{
-			SinkPartition *partition = sink->partitions[i];
-			size_t		bytes;
-
-			if (partition == NULL || partition->writer == NULL)
-				continue;
-			bytes = parquet_writer_held_bytes(partition->writer);
-			if (largest == NULL || bytes > size)
-			{
-				largest = partition;
-				size = bytes;
-			}
-		}
-		if (largest == NULL)
-			return;
-		lake_check_interrupts();
-		parquet_writer_flush(largest->writer);
-		if (parquet_writer_held_bytes(largest->writer) * 2 > size)
-			end_file(sink, largest);
-	}
+	return sink->held;
 }
 
 static void
 write_rows(FileSink *sink, SinkPartition *partition,
 		   const uint32_t *selection, uint32_t count)
 {
+	if (count == 0)
+		return;
 	if (partition->writer == NULL)
 		begin_file(sink, partition);
 	parquet_writer_write(partition->writer, sink->columns, selection, count);
+	count_held(sink, partition);
 	if (parquet_writer_size(partition->writer) >=
 		sink->options.write->target_file_bytes)
 		end_file(sink, partition);
 }
 
-/* ---- partitions ---- */
+/* ---- the limit of memory ---- */
 
-static void
-grow_table(FileSink *sink)
+typedef struct HeldBytes
 {
-	size_t		capacity = sink->capacity == 0 ? 16 : sink->capacity * 2;
-	SinkPartition **table = lake_alloc_array(sink->arena, capacity,
-											 sizeof *table);
+	SinkPartition *partition;
+	size_t		bytes;
+} HeldBytes;
 
-	for (size_t i = 0; i < sink->capacity; i++)
+static int
+compare_held(const void *a, const void *b)
+{
+	size_t		left = ((const HeldBytes *) a)->bytes;
+	size_t		right = ((const HeldBytes *) b)->bytes;
+
+	return (left < right) - (left > right);
+}
+
+static SinkPartition *
+partition_at(const FileSink *sink, size_t number)
+{
+	return ((SinkPartition *const *) (void *) sink->partitions.data)[number];
+}
+
+/* open files, the largest first: by rows that are not written, or by all */
+static HeldBytes *
+list_held(FileSink *sink, bool rows, size_t *count)
+{
+	size_t		partitions = sink->partitions.len / sizeof(SinkPartition *);
+	HeldBytes  *list = lake_alloc_array(sink->scratch, partitions + 1,
+										sizeof *list);
+
+	*count = 0;
+	for (size_t i = 0; i < partitions; i++)
 	{
-		SinkPartition *partition = sink->partitions[i];
-		size_t		at;
+		SinkPartition *partition = partition_at(sink, i);
 
-		if (partition == NULL)
+		if (partition->writer == NULL)
 			continue;
-		at = partition->hash & (capacity - 1);
-		while (table[at] != NULL)
-			at = (at + 1) & (capacity - 1);
-		table[at] = partition;
+		list[*count].partition = partition;
+		list[(*count)++].bytes = rows ?
+			parquet_writer_held_bytes(partition->writer) : partition->held;
 	}
-	sink->partitions = table;
-	sink->capacity = capacity;
+	qsort(list, *count, sizeof *list, compare_held);
+	return list;
+}
+
+/*
+ * Down to half of the limit, so that what is written is worth it; but three
+ * quarters are good enough when all rows are in files.
+ */
+static void
+make_room(FileSink *sink)
+{
+	size_t		limit = sink->options.memory_limit;
+	size_t		count;
+	HeldBytes  *list = list_held(sink, true, &count);
+
+	for (size_t i = 0; i < count && sink->held > limit / 2; i++)
+	{
+		lake_check_interrupts();
+		parquet_writer_flush(list[i].partition->writer);
+		count_held(sink, list[i].partition);
+	}
+	if (sink->held <= limit / 4 * 3)
+		return;
+	list = list_held(sink, false, &count);
+	for (size_t i = 0; i < count && sink->held > limit / 2; i++)
+	{
+		lake_check_interrupts();
+		end_file(sink, list[i].partition);
+	}
+}
+
+/* ---- rows to partitions ---- */
+
+static SinkPartition *
+add_partition(FileSink *sink, const LakePartitionSpec *spec,
+			  const LakeValue *values)
+{
+	SinkPartition *partition = lake_alloc(sink->arena, sizeof *partition);
+
+	partition->spec = spec;
+	partition->values = partition_values_copy(sink->arena, spec, values);
+	buffer_append(&sink->partitions, &partition, sizeof partition);
+	return partition;
 }
 
 static SinkPartition *
@@ -278,194 +340,93 @@ find_partition(FileSink *sink, const LakePartitionSpec *spec,
 			   const LakeValue *values)
 {
 	LakeBuffer	key;
-	uint64_t	hash;
-	size_t		at;
-	SinkPartition *partition;
+	uint32_t	known = key_set_count(sink->keys);
+	uint32_t	number;
 
 	buffer_init(&key, sink->scratch);
 	partition_values_key(spec, values, &key);
-	if (sink->last != NULL && sink->last->key.len == key.len &&
-		memcmp(sink->last->key.data, key.data, key.len) == 0)
-		return sink->last;
-	if (sink->partition_count * 2 >= sink->capacity)
-		grow_table(sink);
-	hash = hash_xxh64(key.data, key.len, 0);
-	at = hash & (sink->capacity - 1);
-	while ((partition = sink->partitions[at]) != NULL)
-	{
-		if (partition->hash == hash && partition->key.len == key.len &&
-			memcmp(partition->key.data, key.data, key.len) == 0)
-			return sink->last = partition;
-		at = (at + 1) & (sink->capacity - 1);
-	}
-	partition = lake_alloc(sink->arena, sizeof *partition);
-	partition->hash = hash;
-	partition->key.data = (const uint8_t *)
-		lake_strndup(sink->arena, (const char *) key.data, key.len);
-	partition->key.len = key.len;
-	partition->spec = spec;
-	partition->values = partition_values_copy(sink->arena, spec, values);
-	sink->partitions[at] = partition;
-	sink->partition_count++;
-	return sink->last = partition;
+	number = key_set_add(sink->keys, (LakeBytes) {key.data, key.len});
+	return number < known ? partition_at(sink, number) :
+		add_partition(sink, spec, values);
 }
 
-/* ---- rows to partitions ---- */
-
-/* where a partition field's source is among the columns */
-typedef struct SourceColumn
+/* sets numbers of rows' partitions, and how many rows those have */
+static void
+number_rows(FileSink *sink, const LakeVector *const *columns,
+			const uint32_t *selection, uint32_t first, uint32_t count)
 {
-	int			column;			/* top-level */
-	int			depth;			/* structs to go down */
-	int			path[LAKE_MAX_TYPE_DEPTH];
-	const LakeType *type;
-} SourceColumn;
+	const LakePartitionSpec *spec = sink->options.write->spec;
+	KeyRows		keys = partition_rows_keys(sink->rows, columns, selection,
+										   first, count);
+	uint32_t	known = key_set_count(sink->keys);
 
-static bool
-find_source(const LakeField *fields, int count, int32_t id,
-			SourceColumn *source)
-{
-	for (int i = 0; i < count; i++)
+	key_set_add_rows(sink->keys, &keys, sink->numbers);
+	sink->touched.len = 0;
+	for (uint32_t i = 0; i < count; i++)
 	{
-		const LakeType *type = fields[i].type;
+		uint32_t	number = sink->numbers[i];
+		SinkPartition *partition;
 
-		if (source->depth == 0)
-			source->column = i;
-		else
-			source->path[source->depth - 1] = i;
-		if (fields[i].id == id)
+		if (number == known)
 		{
-			source->type = type;
-			return true;
+			(void) add_partition(sink, spec,
+								 partition_rows_tuple(sink->rows, i));
+			known++;
 		}
-		if (type->kind != LAKE_STRUCT ||
-			source->depth + 1 >= LAKE_MAX_TYPE_DEPTH)
-			continue;
-		source->depth++;
-		if (find_source(type->fields, type->field_count, id, source))
-			return true;
-		source->depth--;
-	}
-	return false;
-}
-
-/* a scalar of a vector as a value */
-static void
-vector_get(const LakeVector *vector, const LakeType *type, uint32_t row,
-		   LakeValue *value)
-{
-	const void *data;
-
-	memset(value, 0, sizeof *value);
-	value->is_null = vector_is_null(vector, row);
-	if (value->is_null)
-		return;
-	data = vector_value(vector, row);
-	switch (vector->layout)
-	{
-		case VECTOR_BOOL:
-			value->i = *(const uint8_t *) data;
-			break;
-		case VECTOR_I32:
-			value->i = *(const int32_t *) data;
-			break;
-		case VECTOR_I64:
-			if (type->kind == LAKE_DECIMAL)
-				value->decimal = *(const int64_t *) data;
-			else
-				value->i = *(const int64_t *) data;
-			break;
-		case VECTOR_I128:
-			value->decimal = *(const LakeInt128 *) data;
-			break;
-		case VECTOR_F32:
-			value->d = *(const float *) data;
-			break;
-		case VECTOR_F64:
-			value->d = *(const double *) data;
-			break;
-		case VECTOR_BYTES:
-			value->bytes = *(const LakeBytes *) data;
-			break;
-		case VECTOR_LIST:
-		case VECTOR_MAP:
-		case VECTOR_STRUCT:
-			break;
+		partition = partition_at(sink, number);
+		if (partition->row_count++ == 0)
+			buffer_append(&sink->touched, &number, sizeof number);
 	}
 }
 
+/* sorts the numbered rows by partition, each one's in their order */
 static void
-source_value(const SourceColumn *source, const LakeVector *const *columns,
-			 uint32_t row, LakeValue *value)
+sort_rows(FileSink *sink, const uint32_t *selection, uint32_t first,
+		  uint32_t count)
 {
-	const LakeVector *vector = columns[source->column];
+	const uint32_t *touched = (const uint32_t *) (void *) sink->touched.data;
+	size_t		touched_count = sink->touched.len / sizeof *touched;
+	uint32_t	at = 0;
 
-	for (int i = 0; i < source->depth; i++)
+	for (size_t i = 0; i < touched_count; i++)
 	{
-		if (vector_is_null(vector, row))
-		{
-			memset(value, 0, sizeof *value);
-			value->is_null = true;
-			return;
-		}
-		vector = vector->children[source->path[i]];
-	}
-	vector_get(vector, source->type, row, value);
-}
+		SinkPartition *partition = partition_at(sink, touched[i]);
 
-static void
-add_row(FileSink *sink, SinkPartition *partition, uint32_t row)
-{
-	if (partition->rows == NULL)
-		partition->rows = lake_alloc_array(sink->arena, BATCH_MAX_ROWS,
-										   sizeof *partition->rows);
-	if (partition->last_batch != sink->batch)
-	{
-		partition->last_batch = sink->batch;
+		partition->first_row = at;
+		at += partition->row_count;
 		partition->row_count = 0;
-		buffer_append(&sink->touched, &partition, sizeof partition);
 	}
-	partition->rows[partition->row_count++] = row;
+	for (uint32_t i = 0; i < count; i++)
+	{
+		SinkPartition *partition = partition_at(sink, sink->numbers[i]);
+
+		sink->sorted[partition->first_row + partition->row_count++] =
+			selection == NULL ? first + i : selection[i];
+	}
 }
 
+/* at most BATCH_MAX_ROWS rows, which begin at first without a selection */
 static void
-group_rows(FileSink *sink, const LakeVector *const *columns,
-		   const uint32_t *selection, uint32_t count)
+write_piece(FileSink *sink, const LakeVector *const *columns,
+			const uint32_t *selection, uint32_t first, uint32_t count)
 {
-	const WriteOptions *write = sink->options.write;
-	const LakePartitionSpec *spec = write->spec;
-	SourceColumn *sources = lake_alloc_array(sink->scratch,
-											 (size_t) spec->field_count,
-											 sizeof *sources);
-	LakeValue  *values = lake_alloc_array(sink->scratch,
-										  (size_t) spec->field_count,
-										  sizeof *values);
+	const uint32_t *touched;
+	size_t		touched_count;
 
-	for (int i = 0; i < spec->field_count; i++)
+	number_rows(sink, columns, selection, first, count);
+	sort_rows(sink, selection, first, count);
+	touched = (const uint32_t *) (void *) sink->touched.data;
+	touched_count = sink->touched.len / sizeof *touched;
+	for (size_t i = 0; i < touched_count; i++)
 	{
-		if (spec->fields[i].transform.kind != TRANSFORM_VOID &&
-			!find_source(write->schema->fields, write->schema->field_count,
-						 spec->fields[i].source_id, &sources[i]))
-			lake_throw(LAKE_ERROR_UNSUPPORTED,
-					   "partition field \"%s\" has lost its column",
-					   spec->fields[i].name);
-	}
-	for (uint32_t at = 0; at < count; at++)
-	{
-		uint32_t	row = selection == NULL ? at : selection[at];
+		SinkPartition *partition = partition_at(sink, touched[i]);
+		uint32_t	rows = partition->row_count;
 
-		for (int i = 0; i < spec->field_count; i++)
-		{
-			LakeValue	value;
-
-			values[i].is_null = true;
-			if (spec->fields[i].transform.kind == TRANSFORM_VOID)
-				continue;
-			source_value(&sources[i], columns, row, &value);
-			transform_apply(&spec->fields[i].transform, sources[i].type,
-							&value, &values[i]);
-		}
-		add_row(sink, find_partition(sink, spec, values), row);
+		partition->row_count = 0;
+		write_rows(sink, partition, sink->sorted + partition->first_row,
+				   rows);
+		if (sink->held > sink->options.memory_limit)
+			make_room(sink);
 	}
 }
 
@@ -475,22 +436,9 @@ static void
 begin_batch(FileSink *sink, const LakeVector *const *columns)
 {
 	lake_arena_reset(sink->scratch);
-	sink->batch++;
-	sink->touched.len = 0;
 	for (int i = 0; i < sink->column_count; i++)
 		sink->columns[i] = parquet_fields_narrow(sink->scratch,
 												 sink->fields[i], columns[i]);
-}
-
-static void
-end_batch(FileSink *sink)
-{
-	size_t		limit = sink->options.memory_limit;
-
-	/* of one file, counting is cheap; of many, it is done now and then */
-	if (limit > 0 && (sink->partition_count < 16 || sink->batch % 16 == 0) &&
-		file_sink_held_bytes(sink) > limit)
-		make_room(sink);
 }
 
 void
@@ -501,7 +449,8 @@ file_sink_write_to(FileSink *sink, const LakePartitionSpec *spec,
 {
 	begin_batch(sink, columns);
 	write_rows(sink, find_partition(sink, spec, partition), selection, count);
-	end_batch(sink);
+	if (sink->held > sink->options.memory_limit)
+		make_room(sink);
 }
 
 void
@@ -510,59 +459,43 @@ file_sink_write(FileSink *sink, const LakeVector *const *columns,
 {
 	const LakePartitionSpec *spec = sink->options.write->spec;
 
+	if (sink->rows == NULL)
+	{
+		file_sink_write_to(sink, spec, sink->no_values, columns, selection,
+						   count);
+		return;
+	}
 	begin_batch(sink, columns);
-	if (partition_spec_is_unpartitioned(spec))
+	for (uint32_t at = 0; at < count; at += BATCH_MAX_ROWS)
 	{
-		LakeValue  *values = lake_alloc_array(sink->scratch, (size_t)
-											  spec->field_count + 1,
-											  sizeof *values);
+		uint32_t	left = count - at;
 
-		for (int i = 0; i < spec->field_count; i++)
-			values[i].is_null = true;
-		write_rows(sink, find_partition(sink, spec, values), selection,
-				   count);
+		write_piece(sink, columns, selection == NULL ? NULL : selection + at,
+					at, left < BATCH_MAX_ROWS ? left : BATCH_MAX_ROWS);
 	}
-	else
-		group_rows(sink, columns, selection, count);
-	for (size_t i = 0; i < sink->touched.len / sizeof(SinkPartition *); i++)
-	{
-		SinkPartition *partition =
-			((SinkPartition **) (void *) sink->touched.data)[i];
-
-		write_rows(sink, partition, partition->rows, partition->row_count);
-	}
-	end_batch(sink);
-}
-
-static int
-compare_paths(const void *a, const void *b)
-{
-	return strcmp((*(WrittenFile *const *) a)->path,
-				  (*(WrittenFile *const *) b)->path);
 }
 
 const WrittenFile *const *
 file_sink_finish(FileSink *sink, int *count)
 {
-	for (size_t i = 0; i < sink->capacity; i++)
+	for (size_t i = 0; i < sink->partitions.len / sizeof(SinkPartition *);
+		 i++)
 	{
+		SinkPartition *partition = partition_at(sink, i);
+
 		lake_check_interrupts();
-		if (sink->partitions[i] != NULL &&
-			sink->partitions[i]->writer != NULL)
-			end_file(sink, sink->partitions[i]);
+		if (partition->writer != NULL)
+			end_file(sink, partition);
 	}
 	lake_arena_destroy(sink->scratch);
-	*count = (int) (sink->files.len / sizeof(WrittenFile *));
-	if (*count > 1)
-		qsort(sink->files.data, (size_t) *count, sizeof(WrittenFile *),
-			  compare_paths);
-	return (const WrittenFile *const *) (void *) sink->files.data;
+	*count = (int) count_files(sink);
+	return (const WrittenFile *const *) file_array(sink);
 }
 
 void
 file_sink_cancel(FileSink *sink)
 {
-	for (size_t i = 0; i < sink->paths.len / sizeof(char *); i++)
-		put_set_discard(sink->options.store->puts,
-						((const char **) (void *) sink->paths.data)[i]);
+	/* the newest first: so the set finds them at once */
+	for (size_t i = count_files(sink); i-- > 0;)
+		put_set_discard(sink->options.store->puts, file_array(sink)[i]->path);
 }

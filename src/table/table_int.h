@@ -398,4 +398,26 @@ extern const LakeValue *partition_values_copy(LakeArena *arena,
 											  const LakePartitionSpec *spec,
 											  const LakeValue *values);
 
+/* the tuples of rows, by a spec that schema has the sources of */
+typedef struct PartitionRows PartitionRows;
+
+/* schema and spec are borrowed; UNSUPPORTED when a source is missing */
+extern PartitionRows *partition_rows_create(LakeArena *arena,
+											const LakeSchema *schema,
+											const LakePartitionSpec *spec);
+
+/*
+ * The tuples of at most BATCH_MAX_ROWS rows as partition_values_key has them:
+ * selection[0 .. count - 1], or (selection NULL) first .. first + count - 1.
+ * Valid until the next call.
+ */
+extern KeyRows partition_rows_keys(PartitionRows *rows,
+								   const LakeVector *const *columns,
+								   const uint32_t *selection, uint32_t first,
+								   uint32_t count);
+
+/* one of them as values, which may borrow from the columns */
+extern const LakeValue *partition_rows_tuple(PartitionRows *rows,
+											 uint32_t row);
+
 #endif							/* LAKE_TABLE_INT_H */
