@@ -256,8 +256,9 @@ extern void lake_store_put(LakeStore *store, const char *location,
 /*
  * Publishes all finished files of the set (in one pass, so that the disk sees
  * them together).  Afterwards the set is empty but for those published, which
- * put_set_remove_published can still remove.  Throws IO; then nothing that was
- * not published is visible.
+ * put_set_remove_published can still remove.  Throws IO, DENIED; then none of
+ * them is published: names that were given by then are taken back when the
+ * store's arena ends, at the latest.
  */
 extern void put_set_publish(LakeStore *store, LakePutSet *set);
 
