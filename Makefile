@@ -38,9 +38,11 @@ SHLIB_LINK = $(CORE_LIBRARY) $(CORE_LIBS) \
 # older version does not have
 SQL_0_1 = foundation
 SQL_0_2 = catalog time_travel inspection
-SQL_PARTS = $(SQL_0_1) $(SQL_0_2)
+SQL_0_3 = writing
+SQL_PARTS = $(SQL_0_1) $(SQL_0_2) $(SQL_0_3)
 DATA_built = $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql \
-	$(BUILD)/lakefdw--0.1.0.sql $(BUILD)/lakefdw--0.1.0--0.2.0.sql
+	$(BUILD)/lakefdw--0.1.0.sql $(BUILD)/lakefdw--0.2.0.sql \
+	$(BUILD)/lakefdw--0.1.0--0.2.0.sql $(BUILD)/lakefdw--0.2.0--0.3.0.sql
 EXTRA_CLEAN = $(BUILD) build-asan build-fuzz results
 # bitcode would need clang, and the scan's loops gain nothing from inlining
 override with_llvm = no
@@ -70,7 +72,10 @@ $(BUILD)/server/%.o: src/%.c
 
 $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql: $(SQL_PARTS:%=sql/extension/%.sql)
 $(BUILD)/lakefdw--0.1.0.sql: $(SQL_0_1:%=sql/extension/%.sql)
+$(BUILD)/lakefdw--0.2.0.sql: $(SQL_0_1:%=sql/extension/%.sql) \
+	$(SQL_0_2:%=sql/extension/%.sql)
 $(BUILD)/lakefdw--0.1.0--0.2.0.sql: $(SQL_0_2:%=sql/extension/%.sql)
+$(BUILD)/lakefdw--0.2.0--0.3.0.sql: $(SQL_0_3:%=sql/extension/%.sql)
 $(DATA_built): Makefile lakefdw.control
 	@mkdir -p $(@D)
 	printf '%s\n' '-- complain if script is sourced in psql' \

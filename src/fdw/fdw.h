@@ -519,6 +519,18 @@ extern void lakeEndForeignInsert(EState *estate, ResultRelInfo *result);
 extern void lakeExecForeignTruncate(List *relations, DropBehavior behavior,
 									bool restart_sequences);
 
+/* ---- lock.c: locks of whole tables, to the end of the transaction ---- */
+
+/*
+ * Waits for the table's lock, or throws 55P03.  40001 where the transaction has
+ * one snapshot and the table has changed since; 0A000 outside of hosted
+ * catalogs.
+ */
+extern void lock_lake_table(Oid relid, bool nowait);
+
+/* several, in the order in which everybody locks them */
+extern void lock_lake_tables(List *relids);
+
 /* ---- slot.c ---- */
 
 /*

@@ -22,23 +22,19 @@ _PG_init(void)
 	guc_define();
 	statistics_init();
 	xact_init();
+	lock_init();
 	time_travel_init();
 	staged_scan_init();
 	modify_init();
 }
 
 /*
- * Whole rows travel with the plan when a joined local table is locked; a lock
- * on the lake table itself is refused rather than ignored.
+ * Whole rows travel with the plan, whether a joined local table is locked or the
+ * lake table itself, see lock.c.
  */
 static RowMarkType
 lakeGetForeignRowMarkType(RangeTblEntry *rte, LockClauseStrength strength)
 {
-	if (strength != LCS_NONE)
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("row locks are not supported on lake tables"),
-				errhint("Name the local tables to lock: FOR UPDATE OF ..."));
 	return ROW_MARK_COPY;
 }
 

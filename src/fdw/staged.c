@@ -138,30 +138,29 @@ staged_note(StagedTable *table)
 static void
 check_writable(const LakeRelation *relation, StagedUse use)
 {
-	if (use == STAGED_LOCK && relation->selector.kind != LAKE_SELECT_CURRENT)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot lock rows of an old version of foreign table \"%s\"",
-						relation->name)));
+	const char *what = use == STAGED_LOCK ? "lock rows of" : "write to";
+
 	if (relation->options->metadata_location != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot write to foreign table \"%s\": it names a metadata file, not a table of a catalog",
-						relation->name),
+				 errmsg("cannot %s foreign table \"%s\": it names a metadata file, not a table of a catalog",
+						what, relation->name),
 				 errhint("Register the metadata file with lake.register_table, and map that table.")));
 	if (relation->selector.kind != LAKE_SELECT_CURRENT)
 		ereport(ERROR,
-				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("cannot write to an old version of foreign table \"%s\"",
-						relation->name),
+				(errcode(use == STAGED_LOCK ? ERRCODE_FEATURE_NOT_SUPPORTED :
+						 ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot %s an old version of foreign table \"%s\"",
+						what, relation->name),
 				 errhint("Reset lakefdw.as_of and the table's options snapshot_id, as_of_timestamp and ref.")));
 	if (strcmp(relation->server->catalog, "hosted") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot write to foreign table \"%s\": commits to catalog '%s' are not supported",
-						relation->name, relation->server->catalog),
+				 errmsg("cannot %s foreign table \"%s\": commits to catalog '%s' are not supported",
+						what, relation->name, relation->server->catalog),
 				 errhint("Use a server with catalog 'hosted'.")));
-	if (!has_privs_of_role(relation->server->owner,
+	if (use != STAGED_LOCK &&
+		!has_privs_of_role(relation->server->owner,
 						   ROLE_PG_WRITE_SERVER_FILES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -257,6 +256,14 @@ staged_begin(const LakeRelation *relation, StagedUse use)
 		table->extent.is_locked = true;
 	}
 	return table;
+}
+
+bool
+staged_is_pinned(const LakeRelation *relation)
+{
+	const StagedTable *table = staged_find(relation);
+
+	return table != NULL && table->extent.is_pinned;
 }
 
 const WriteOptions *

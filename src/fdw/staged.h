@@ -152,6 +152,14 @@ extern void carry_add(Carry *carry, RowNumber number, TupleTableSlot *slot,
 /* operations staged, for lake.pins() */
 extern int	staged_operation_count(const char *key);
 
+/* has this transaction fixed the version that it reads of the table? */
+extern bool staged_is_pinned(const LakeRelation *relation);
+
+/* ---- lock.c ---- */
+
+/* FOR UPDATE and lakefdw.write_lock, at the start of statements */
+extern void lock_init(void);
+
 /* ---- xact.c: how they become commits ---- */
 
 /* registers the callbacks of transactions */

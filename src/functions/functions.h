@@ -26,6 +26,9 @@ typedef enum InspectRight
 /* has the current user the right? */
 extern bool inspect_may_select(Oid relid, InspectRight right);
 
+/* locks it for reading; throws 42809 unless it is one of our foreign tables */
+extern void inspect_check_lake_table(Oid relid);
+
 /*
  * Opens the lake table of a function's first argument, a regclass, under the
  * active snapshot's pin, in the current memory context; columns are not bound,

@@ -45,11 +45,9 @@ inspect_may_select(Oid relid, InspectRight right)
 		ACLCHECK_OK;
 }
 
-/* the argument, a lake table that is locked and that the user may read */
-static Oid
-checked_relation(FunctionCallInfo fcinfo, InspectRight right)
+void
+inspect_check_lake_table(Oid relid)
 {
-	Oid			relid = PG_GETARG_OID(0);
 	Relation	rel = try_relation_open(relid, AccessShareLock);
 
 	if (rel == NULL)
@@ -63,10 +61,19 @@ checked_relation(FunctionCallInfo fcinfo, InspectRight right)
 					   RelationGetRelationName(rel)),
 				rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
 				errhint("Name one of its partitions.") : 0);
+	relation_close(rel, NoLock);
+}
+
+/* the argument, a lake table that is locked and that the user may read */
+static Oid
+checked_relation(FunctionCallInfo fcinfo, InspectRight right)
+{
+	Oid			relid = PG_GETARG_OID(0);
+
+	inspect_check_lake_table(relid);
 	if (!inspect_may_select(relid, right))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_TABLE,
-					   RelationGetRelationName(rel));
-	relation_close(rel, NoLock);
+					   get_rel_name(relid));
 	return relid;
 }
 

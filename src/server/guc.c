@@ -11,6 +11,7 @@
 
 bool		lake_truncate_nanoseconds = false;
 int			lake_metadata_cache_kb = 65536;
+bool		lake_write_lock = false;
 int			lake_write_memory_kb = 262144;
 int			lake_commit_timeout_ms = 0;
 char	   *lake_as_of = "";
@@ -68,6 +69,12 @@ static const LakeSetting settings[] = {
 		.summary = "Reads nanosecond timestamps as microseconds, dropping the rest.",
 		.detail = "When off, a value with a fraction of a microsecond is an error.",
 		.bool_value = &lake_truncate_nanoseconds
+	},
+	{
+		.name = "lakefdw.write_lock",
+		.summary = "Locks a lake table at the first statement of a transaction that writes to it.",
+		.detail = "For tables whose writers collide often. Sessions of this database wait for each other; other engines do not.",
+		.bool_value = &lake_write_lock
 	},
 	{
 		.name = "lakefdw.write_memory",

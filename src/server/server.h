@@ -223,6 +223,7 @@ extern void options_get_column(Oid relid, AttrNumber attnum,
 
 extern bool lake_truncate_nanoseconds;
 extern int	lake_metadata_cache_kb;
+extern bool lake_write_lock;
 extern int	lake_write_memory_kb;
 extern int	lake_commit_timeout_ms; /* 0: none */
 extern char *lake_as_of;		/* text, parsed when it is used; "": unset */
