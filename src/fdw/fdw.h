@@ -531,6 +531,11 @@ extern void lock_lake_table(Oid relid, bool nowait);
 /* several, in the order in which everybody locks them */
 extern void lock_lake_tables(List *relids);
 
+/* ---- staged.c ---- */
+
+/* commands that have changed the lake table of that key, for lake.pins() */
+extern int	staged_operation_count(const char *key);
+
 /* ---- slot.c ---- */
 
 /*

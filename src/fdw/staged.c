@@ -224,6 +224,8 @@ staged_check_schema(const StagedTable *table, const LakeRelation *relation)
 static void
 pin_table(StagedTable *table, const LakeRelation *relation)
 {
+	LakePin		pin;
+
 	if (table->extent.is_pinned)
 		return;
 	if (strcmp(table->relation->table->metadata_location,
@@ -233,8 +235,8 @@ pin_table(StagedTable *table, const LakeRelation *relation)
 		keep_relation(table, relation);
 	}
 	staged_note(table);
-	pin_keep(table->key, relation->table->metadata_location,
-			 GetActiveSnapshot());
+	pin = lake_relation_pin(relation);
+	pin_keep(&pin, GetActiveSnapshot());
 	table->extent.is_pinned = true;
 }
 

@@ -149,9 +149,6 @@ extern Carry *carry_create(StagedTable *table, const LakeRelation *relation,
 extern void carry_add(Carry *carry, RowNumber number, TupleTableSlot *slot,
 					  TupleTableSlot *old_slot);
 
-/* operations staged, for lake.pins() */
-extern int	staged_operation_count(const char *key);
-
 /* has this transaction fixed the version that it reads of the table? */
 extern bool staged_is_pinned(const LakeRelation *relation);
 

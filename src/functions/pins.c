@@ -10,6 +10,8 @@
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 
+#include "fdw/fdw.h"
+
 PG_FUNCTION_INFO_V1(lakefdw_pins);
 
 enum
@@ -68,7 +70,8 @@ lakefdw_pins(PG_FUNCTION_ARGS)
 		values[PINS_PINNED_AT] = TimestampTzGetDatum(pin->pinned_at);
 		values[PINS_SCOPE] = CStringGetTextDatum(pin->is_transaction ?
 												 "transaction" : "statement");
-		values[PINS_STAGED_OPS] = Int32GetDatum(0);
+		values[PINS_STAGED_OPS] =
+			Int32GetDatum(staged_operation_count(pin->key));
 		tuplestore_putvalues(result->setResult, result->setDesc, values,
 							 nulls);
 	}

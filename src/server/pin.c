@@ -69,8 +69,7 @@ static List *transaction_pins = NIL;
 typedef struct KeptPin
 {
 	dlist_node	node;
-	char	   *key;
-	char	   *metadata_location;
+	LakePin    *pin;
 	Snapshot	snapshot;		/* registered with the transaction */
 } KeptPin;
 
@@ -128,6 +127,27 @@ forget_pins_at_end(void)
 	is_registered = true;
 }
 
+static char *
+copy_or_null(const char *text)
+{
+	return text == NULL ? NULL : pstrdup(text);
+}
+
+/* in the current memory context */
+static LakePin *
+copy_pin(const LakePin *pin)
+{
+	LakePin    *copy = palloc(sizeof *copy);
+
+	*copy = *pin;
+	copy->key = pstrdup(pin->key);
+	copy->catalog = copy_or_null(pin->catalog);
+	copy->ident = pstrdup(pin->ident);
+	copy->ref = copy_or_null(pin->ref);
+	copy->metadata_location = pstrdup(pin->metadata_location);
+	return copy;
+}
+
 /* ---- tables that stay where they are ---- */
 
 static KeptPin *
@@ -139,7 +159,7 @@ find_kept(const char *key)
 	{
 		KeptPin    *kept = dlist_container(KeptPin, node, iter.cur);
 
-		if (strcmp(kept->key, key) == 0)
+		if (strcmp(kept->pin->key, key) == 0)
 			return kept;
 	}
 	return NULL;
@@ -150,27 +170,27 @@ pin_kept(const char *key)
 {
 	KeptPin    *kept = find_kept(key);
 
-	return kept == NULL ? NULL : kept->metadata_location;
+	return kept == NULL ? NULL : kept->pin->metadata_location;
 }
 
 void
-pin_keep(const char *key, const char *metadata_location, Snapshot snapshot)
+pin_keep(const LakePin *pin, Snapshot snapshot)
 {
 	MemoryContext caller;
 	KeptPin    *kept;
 
-	if (find_kept(key) != NULL)
+	if (find_kept(pin->key) != NULL)
 		return;
 	forget_pins_at_end();
 	caller = MemoryContextSwitchTo(TopTransactionContext);
 	kept = palloc0(sizeof *kept);
-	kept->key = pstrdup(key);
-	kept->metadata_location = pstrdup(metadata_location);
+	kept->pin = copy_pin(pin);
+	kept->pin->is_transaction = true;
 	/* whoever removes files sees that somebody may still read them */
 	kept->snapshot = RegisterSnapshotOnOwner(snapshot,
 											 TopTransactionResourceOwner);
 	MemoryContextSwitchTo(caller);
-	dlist_push_head(&kept_pins, &kept->node);
+	dlist_push_tail(&kept_pins, &kept->node);
 }
 
 void
@@ -365,27 +385,6 @@ has_version(List *list, const LakePin *wanted)
 	return false;
 }
 
-static char *
-copy_or_null(const char *text)
-{
-	return text == NULL ? NULL : pstrdup(text);
-}
-
-/* in the current memory context */
-static LakePin *
-copy_pin(const LakePin *pin)
-{
-	LakePin    *copy = palloc(sizeof *copy);
-
-	*copy = *pin;
-	copy->key = pstrdup(pin->key);
-	copy->catalog = copy_or_null(pin->catalog);
-	copy->ident = pstrdup(pin->ident);
-	copy->ref = copy_or_null(pin->ref);
-	copy->metadata_location = pstrdup(pin->metadata_location);
-	return copy;
-}
-
 static void
 hide_pin(void *arg)
 {
@@ -395,6 +394,8 @@ hide_pin(void *arg)
 void
 pin_show(const LakePin *pin)
 {
+	if (find_kept(pin->key) != NULL)
+		return;
 	if (IsolationUsesXactSnapshot())
 	{
 		LakePin		wanted = *pin;
@@ -428,8 +429,14 @@ pin_list(void)
 	ListCell   *cell;
 	dlist_iter	iter;
 
+	dlist_foreach(iter, &kept_pins)
+		list = lappend(list, copy_pin(dlist_container(KeptPin, node,
+													  iter.cur)->pin));
 	foreach(cell, transaction_pins)
-		list = lappend(list, copy_pin(lfirst(cell)));
+	{
+		if (!has_version(list, lfirst(cell)))
+			list = lappend(list, copy_pin(lfirst(cell)));
+	}
 	dlist_reverse_foreach(iter, &statement_pins)
 	{
 		const ShownPin *shown = dlist_container(ShownPin, node, iter.cur);

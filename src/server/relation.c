@@ -568,9 +568,8 @@ lake_table_schema(const LakeTable *table, const LakeTableOptions *options)
 	return resolve(table, &options->selector).schema;
 }
 
-/* for lake.pins() */
-static void
-show_pin(const LakeRelation *relation)
+LakePin
+lake_relation_pin(const LakeRelation *relation)
 {
 	const LakeTableOptions *options = relation->options;
 	bool		in_catalog = options->metadata_location == NULL;
@@ -589,7 +588,7 @@ show_pin(const LakeRelation *relation)
 		.pinned_at = GetCurrentTimestamp()
 	};
 
-	pin_show(&pin);
+	return pin;
 }
 
 LakeRelation *
@@ -633,7 +632,11 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 		bind_columns(relation, &scope, RelationGetDescr(rel));
 	}
 	if (how->snapshot != NULL)
-		show_pin(relation);
+	{
+		LakePin		pin = lake_relation_pin(relation);
+
+		pin_show(&pin);
+	}
 	lake_frame_pop(&frame);
 	table_close(rel, NoLock);
 	return relation;

@@ -342,8 +342,7 @@ extern List *pin_list(void);
  * read at this version under every snapshot of READ COMMITTED (decisions 3.2);
  * snapshot is the one that it was read under, and stays registered.
  */
-extern void pin_keep(const char *key, const char *metadata_location,
-					 Snapshot snapshot);
+extern void pin_keep(const LakePin *pin, Snapshot snapshot);
 extern void pin_release(const char *key);
 
 /* ---- relation.c: a foreign table resolved to a lake table ---- */
@@ -418,6 +417,9 @@ typedef struct LakeOpen
  * that are no branch's head look in all of the table's schemas after that.
  */
 extern LakeRelation *lake_relation_open(Oid relid, const LakeOpen *how);
+
+/* what lake.pins() shows of the relation's version; borrows from it */
+extern LakePin lake_relation_pin(const LakeRelation *relation);
 
 /*
  * The relation's lake table as another metadata file has it; valid as long as the
