@@ -531,6 +531,14 @@ extern void lock_lake_table(Oid relid, bool nowait);
 /* several, in the order in which everybody locks them */
 extern void lock_lake_tables(List *relids);
 
+/* ---- direct_modify.c ---- */
+
+extern bool lakePlanDirectModify(PlannerInfo *root, ModifyTable *plan,
+								 Index result_relation, int subplan_index);
+extern void lakeBeginDirectModify(ForeignScanState *node, int eflags);
+extern TupleTableSlot *lakeIterateDirectModify(ForeignScanState *node);
+extern void lakeEndDirectModify(ForeignScanState *node);
+
 /* ---- staged.c ---- */
 
 /* commands that have changed the lake table of that key, for lake.pins() */

@@ -71,6 +71,12 @@ lakefdw_handler(PG_FUNCTION_ARGS)
 	routine->EndForeignInsert = lakeEndForeignInsert;
 	routine->ExecForeignTruncate = lakeExecForeignTruncate;
 
+	routine->PlanDirectModify = lakePlanDirectModify;
+	routine->BeginDirectModify = lakeBeginDirectModify;
+	routine->IterateDirectModify = lakeIterateDirectModify;
+	routine->EndDirectModify = lakeEndDirectModify;
+	routine->ExplainDirectModify = lakeExplainForeignScan;
+
 	routine->GetForeignRowMarkType = lakeGetForeignRowMarkType;
 	routine->ExplainForeignScan = lakeExplainForeignScan;
 	routine->AnalyzeForeignTable = lakeAnalyzeForeignTable;

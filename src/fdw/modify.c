@@ -272,6 +272,16 @@ begin_delete(LakeModify *modify, ResultRelInfo *result)
 		check_carried(modify, "delete rows of");
 }
 
+void
+modify_begin_direct_delete(Relation rel, Snapshot snapshot)
+{
+	LakeModify *modify = create_modify(rel, snapshot, STAGED_DELETE);
+	const WriteOptions *options = staged_write_options(modify->table);
+
+	if (!options->delete_merges || options->format_version == 1)
+		check_carried(modify, "delete rows of");
+}
+
 static AttrNumber
 junk_attribute(const ModifyTableState *state, const char *name)
 {

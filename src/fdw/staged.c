@@ -11,6 +11,7 @@
 #include "catalog/pg_authid.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/acl.h"
 #include "utils/snapmgr.h"
 
@@ -401,26 +402,64 @@ mark_deleted(StagedTable *table, RowNumber number)
 				   number - file->file.first);
 }
 
+/* how many bits were set; the last word has some more, which stay clear */
+static uint64
+mark_whole(StagedTable *table, RegisteredFile *file)
+{
+	uint64		count = file->file.row_count;
+	uint64		before = 0;
+
+	if (count == 0)
+		return 0;
+	/* the array grows to the last bit */
+	if (!set_bit(table, &file->deleted, &file->word_count, count - 1))
+		before++;
+	for (uint64 i = 0; i <= (count - 1) / 64; i++)
+	{
+		uint64		all = i < count / 64 ? PG_UINT64_MAX :
+			(UINT64CONST(1) << (count % 64)) - 1;
+
+		before += pg_popcount64(file->deleted[i]);
+		file->deleted[i] = all;
+	}
+	return before - 1;
+}
+
+/* takes back the log's last delete */
 static void
 unmark_deleted(StagedTable *table, RowNumber number)
 {
 	uint64	   *words = table->deleted_rows;
 	uint64		bit = number - STAGED_FIRST_ROW;
+	RegisteredFile *file;
 
+	if ((number & STAGED_WHOLE_FILE) != 0)
+	{
+		file = file_of(table, number & ~STAGED_WHOLE_FILE);
+		memset(file->deleted, 0, file->word_count * sizeof(uint64));
+		/* what was deleted before stays so */
+		for (uint64 i = 0; i < table->extent.deletes; i++)
+		{
+			RowNumber	other = table->deletes[i];
+
+			if (other - file->file.first < file->file.row_count)
+				(void) set_bit(table, &file->deleted, &file->word_count,
+							   other - file->file.first);
+		}
+		return;
+	}
 	if (number < STAGED_FIRST_ROW)
 	{
-		RegisteredFile *file = file_of(table, number);
-
+		file = file_of(table, number);
 		words = file->deleted;
 		bit = number - file->file.first;
 	}
 	words[bit / 64] &= ~(UINT64CONST(1) << (bit % 64));
 }
 
-bool
-staged_delete_row(StagedTable *table, RowNumber number)
+static void
+add_delete(StagedTable *table, RowNumber number)
 {
-	staged_note(table);
 	if (table->extent.deletes >= table->delete_room)
 	{
 		uint64		room = Max(table->delete_room * 2, 64);
@@ -433,10 +472,31 @@ staged_delete_row(StagedTable *table, RowNumber number)
 										   room * sizeof(RowNumber));
 		table->delete_room = room;
 	}
+	table->deletes[table->extent.deletes++] = number;
+}
+
+bool
+staged_delete_row(StagedTable *table, RowNumber number)
+{
+	staged_note(table);
 	if (!mark_deleted(table, number))
 		return false;
-	table->deletes[table->extent.deletes++] = number;
+	add_delete(table, number);
 	return true;
+}
+
+uint64
+staged_delete_file(StagedTable *table, const ScanTask *task)
+{
+	RegisteredFile *file;
+	uint64		before;
+
+	staged_note(table);
+	file = file_of(table, staged_register_task(table, task));
+	before = mark_whole(table, file);
+	if (before < file->file.row_count)
+		add_delete(table, file->file.first | STAGED_WHOLE_FILE);
+	return file->file.row_count - before;
 }
 
 void

@@ -80,6 +80,12 @@ extern void staged_row_added(StagedTable *table);
  */
 extern bool staged_delete_row(StagedTable *table, RowNumber number);
 
+/*
+ * Deletes all rows of a file whose number of rows is known; returns how many
+ * were there still.
+ */
+extern uint64 staged_delete_file(StagedTable *table, const ScanTask *task);
+
 /* deletes every row of the table, whoever adds it before the commit */
 extern void staged_truncate(StagedTable *table);
 
@@ -151,6 +157,11 @@ extern void carry_add(Carry *carry, RowNumber number, TupleTableSlot *slot,
 
 /* has this transaction fixed the version that it reads of the table? */
 extern bool staged_is_pinned(const LakeRelation *relation);
+
+/* ---- modify.c ---- */
+
+/* begins to change a table by a DELETE that no ModifyTable node drives */
+extern void modify_begin_direct_delete(Relation rel, Snapshot snapshot);
 
 /* ---- lock.c ---- */
 

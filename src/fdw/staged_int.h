@@ -10,6 +10,12 @@
 #include "lib/ilist.h"
 #include "utils/hsearch.h"
 
+/*
+ * Among the deletes of a log: all rows of the file whose first row it is.  No row
+ * has such a number.
+ */
+#define STAGED_WHOLE_FILE	(UINT64CONST(1) << 63)
+
 /* how much of a table's log there is */
 typedef struct StagedExtent
 {

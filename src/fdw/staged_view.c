@@ -124,6 +124,16 @@ compare_numbers(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+static void
+add_whole(BuiltView *built, const StagedTable *table, RowNumber first)
+{
+	const StagedFile *file = staged_file_of(table, first);
+	LakeBitmap *positions = deletes_of(built, (const RegisteredFile *) file);
+
+	for (uint64 i = 0; i < file->row_count; i++)
+		bitmap_add(positions, i);
+}
+
 /* sorted, so that the deletes of a file follow each other */
 static void
 add_deletes(BuiltView *built, const StagedTable *table)
@@ -143,6 +153,11 @@ add_deletes(BuiltView *built, const StagedTable *table)
 	{
 		RowNumber	number = numbers[i];
 
+		if ((number & STAGED_WHOLE_FILE) != 0)
+		{
+			add_whole(built, table, number & ~STAGED_WHOLE_FILE);
+			continue;
+		}
 		if (number >= STAGED_FIRST_ROW)
 		{
 			if (built->view.deleted_rows == NULL)

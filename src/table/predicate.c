@@ -353,6 +353,43 @@ predicate_copy(LakeArena *arena, const Predicate *predicate)
 	return copy;
 }
 
+static void
+collect_leaves(const Predicate *node, const Predicate **leaves, int *count)
+{
+	if (node->child_count == 0 && node->op != PREDICATE_TRUE &&
+		node->op != PREDICATE_FALSE)
+		leaves[(*count)++] = node;
+	for (int i = 0; i < node->child_count; i++)
+		collect_leaves(node->children[i], leaves, count);
+}
+
+Predicate *
+predicate_doubt(LakeArena *arena, const Predicate *predicate)
+{
+	int			leaf_count = predicate_leaf_count(predicate);
+	int			count = 0;
+	const Predicate **leaves = lake_alloc_array(arena, (size_t) leaf_count + 1,
+												sizeof *leaves);
+	Predicate **terms = lake_alloc_array(arena, (size_t) leaf_count + 1,
+										 sizeof *terms);
+	Predicate **negated = lake_alloc(arena, sizeof *negated);
+
+	collect_leaves(predicate, leaves, &count);
+	for (int i = 0; i < count; i++)
+	{
+		LakeField	field = {
+			.id = leaves[i]->field_id, .type = leaves[i]->type
+		};
+
+		terms[i] = predicate_leaf(arena, PREDICATE_IS_NULL, &field, NULL, 0);
+	}
+	negated[0] = (Predicate *) predicate;
+	terms[count] = predicate_combine(arena, PREDICATE_NOT, negated, 1);
+	return predicate_normalize(arena,
+							   predicate_combine(arena, PREDICATE_OR, terms,
+												 count + 1));
+}
+
 int
 predicate_leaf_count(const Predicate *predicate)
 {

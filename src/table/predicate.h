@@ -70,6 +70,14 @@ extern Predicate *predicate_normalize(LakeArena *arena,
 									  const Predicate *predicate);
 extern int	predicate_leaf_count(const Predicate *predicate);
 
+/*
+ * Rows for which a (normalised) predicate is not true, or that have a NULL in a
+ * column of it; normalised.  Where predicate_may_match() excludes the result,
+ * every row satisfies the predicate (reference, 2.8, guard 5).
+ */
+extern Predicate *predicate_doubt(LakeArena *arena,
+								  const Predicate *predicate);
+
 /* a normalised predicate that owns all it points to but types, in arena */
 extern Predicate *predicate_copy(LakeArena *arena, const Predicate *predicate);
 
