@@ -17,7 +17,9 @@ CORE_FOLDERS = base io codec avro parquet table iceberg metastore
 SERVER_FOLDERS = server fdw functions
 
 CORE_SOURCES := $(sort $(wildcard $(CORE_FOLDERS:%=src/%/*.c)))
-SERVER_SOURCES := $(sort $(wildcard $(SERVER_FOLDERS:%=src/%/*.c)))
+STOP_SOURCE = src/fdw/stop_point.c
+SERVER_SOURCES := $(filter-out $(STOP_SOURCE), \
+	$(sort $(wildcard $(SERVER_FOLDERS:%=src/%/*.c))))
 CORE_OBJECTS = $(CORE_SOURCES:src/%.c=$(BUILD)/core/%.o)
 OBJS = $(SERVER_SOURCES:src/%.c=$(BUILD)/server/%.o)
 CORE_LIBRARY = $(BUILD)/liblakecore.a
@@ -43,7 +45,15 @@ SQL_PARTS = $(SQL_0_1) $(SQL_0_2) $(SQL_0_3)
 DATA_built = $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql \
 	$(BUILD)/lakefdw--0.1.0.sql $(BUILD)/lakefdw--0.2.0.sql \
 	$(BUILD)/lakefdw--0.1.0--0.2.0.sql $(BUILD)/lakefdw--0.2.0--0.3.0.sql
-EXTRA_CLEAN = $(BUILD) build-asan build-fuzz results
+EXTRA_CLEAN = $(BUILD) $(STOP_LIBRARY) build-asan build-fuzz results
+
+# make STOP_POINTS=1 [install]: beside the rest, a library that tests can hold
+# at places that they name, and a version of the extension that is made of it
+STOP_LIBRARY = lakefdw_stop$(DLSUFFIX)
+STOP_OBJS = $(SERVER_SOURCES:src/%.c=$(BUILD)/stop/%.o) \
+	$(STOP_SOURCE:src/%.c=$(BUILD)/stop/%.o)
+STOP_DATA = $(BUILD)/stop/lakefdw--stop.sql $(BUILD)/stop/lakefdw--stop.control
+
 # bitcode would need clang, and the scan's loops gain nothing from inlining
 override with_llvm = no
 
@@ -55,6 +65,18 @@ all: $(BUILD)/parquet_digest
 # a demo that was kept is known by a file that clean removes
 clean: demo-stop
 installcheck: check-regress
+ifdef STOP_POINTS
+all: $(STOP_LIBRARY) $(STOP_DATA)
+install: install-stop
+endif
+install-stop: $(STOP_LIBRARY) $(STOP_DATA) installdirs
+	$(INSTALL_SHLIB) $(STOP_LIBRARY) '$(DESTDIR)$(pkglibdir)/'
+	$(INSTALL_DATA) $(STOP_DATA) '$(DESTDIR)$(datadir)/extension/'
+uninstall: uninstall-stop
+uninstall-stop:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(STOP_LIBRARY)' \
+		$(STOP_DATA:$(BUILD)/stop/%='$(DESTDIR)$(datadir)/extension/%')
+.PHONY: install-stop uninstall-stop
 else
 CC = gcc
 all install installcheck uninstall:
@@ -69,6 +91,20 @@ $(MODULE_big)$(DLSUFFIX): $(CORE_LIBRARY) src/lakefdw.map
 $(BUILD)/server/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(CPPFLAGS) $(SERVER_CFLAGS) -fPIC -c $< -o $@
+
+$(BUILD)/stop/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) $(SERVER_CFLAGS) -DLAKE_STOP_POINTS -fPIC -c $< -o $@
+
+$(STOP_LIBRARY): $(STOP_OBJS) $(CORE_LIBRARY) src/lakefdw.map
+	$(CC) $(CFLAGS) -shared $(STOP_OBJS) $(LDFLAGS) $(SHLIB_LINK) -o $@
+
+$(BUILD)/stop/lakefdw--stop.sql: $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql
+	@mkdir -p $(@D)
+	cp $< $@
+$(BUILD)/stop/lakefdw--stop.control: Makefile
+	@mkdir -p $(@D)
+	echo "module_pathname = '\$$libdir/lakefdw_stop'" >$@
 
 $(BUILD)/lakefdw--$(EXTENSION_VERSION).sql: $(SQL_PARTS:%=sql/extension/%.sql)
 $(BUILD)/lakefdw--0.1.0.sql: $(SQL_0_1:%=sql/extension/%.sql)

@@ -6,7 +6,7 @@
  * gathered by column here anyway.
  */
 #include "fdw/fdw.h"
-#include "fdw/staged.h"
+#include "fdw/staged_int.h"
 
 #include "fmgr.h"
 
@@ -19,6 +19,7 @@ PG_FUNCTION_INFO_V1(lakefdw_handler);
 void
 _PG_init(void)
 {
+	stop_points_init();
 	guc_define();
 	statistics_init();
 	xact_init();

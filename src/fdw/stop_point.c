@@ -1,6 +1,6 @@
 /*
  * Stop points: named places where a test holds a transaction, so that a race is
- * made certain (make STOP_POINTS=1; design: tests).
+ * made certain.  Compiled by make STOP_POINTS=1 only.
  *
  * A session waits at the place that lakefdw.stop_point names for the advisory
  * lock hashtext(name), which whoever drives the test holds, and goes on as soon
@@ -9,8 +9,7 @@
  */
 #include "fdw/staged_int.h"
 
-#ifdef LAKE_STOP_POINTS
-
+#include "access/xact.h"
 #include "catalog/pg_collation.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -18,15 +17,6 @@
 #include "utils/guc.h"
 
 static char *wanted = "";
-
-void
-stop_points_init(void)
-{
-	DefineCustomStringVariable("lakefdw.stop_point",
-							   "Names the place where this session waits for a test.",
-							   NULL, &wanted, "", PGC_SUSET, 0,
-							   NULL, NULL, NULL);
-}
 
 void
 stop_point(const char *name)
@@ -44,9 +34,21 @@ stop_point(const char *name)
 	LockRelease(&tag, ExclusiveLock, false);
 }
 
-#else
+/* the last callback that can stop a commit, being the first registered */
+static void
+before_commit_record(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT && !dlist_is_empty(&staged_tables))
+		stop_point("before-commit-record");
+}
 
-/* a file needs something to be compiled */
-typedef int no_stop_points;
-
-#endif
+/* before other callbacks are registered, and before "lakefdw" is reserved */
+void
+stop_points_init(void)
+{
+	DefineCustomStringVariable("lakefdw.stop_point",
+							   "Names the place where this session waits for a test.",
+							   NULL, &wanted, "", PGC_SUSET, 0,
+							   NULL, NULL, NULL);
+	RegisterXactCallback(before_commit_record, NULL);
+}

@@ -490,7 +490,6 @@ xact_init(void)
 {
 	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);
-	stop_points_init();
 	previous_executor_end = ExecutorEnd_hook;
 	ExecutorEnd_hook = executor_end;
 }

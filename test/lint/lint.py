@@ -176,6 +176,9 @@ def check_exports():
     for line in out.split("\n"):
         if line and not allowed.match(line.split()[-1].split("@")[0]):
             report("src/lakefdw.map", 1, "exports " + line.split()[-1])
+    with open("lakefdw.so", "rb") as file:
+        if re.search(b"stop[-_ ]point|before-swap", file.read()):
+            report("Makefile", 1, "lakefdw.so has stop points")
 
 
 for check in (check_includes, check_budgets, check_text, check_tests_listed,

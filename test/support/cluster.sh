@@ -4,6 +4,8 @@
 #   cluster_psql ARG ...           psql on it
 #   cluster_destroy                stops the server, removes the directory
 #   install_extension              builds and puts it into the server's places
+#   install_stop_points            the same with the version "stop" of it, which
+#                                  tests can hold; uninstall_stop_points
 #
 # CLUSTER_DIR/lake is a copy of the sample lake that the server may read
 # wherever the checkout is.  The server listens on a socket in CLUSTER_DIR only.
@@ -40,6 +42,17 @@ install_extension()
 {
 	make -s -j"$(nproc)" PG_CONFIG="$PG_CONFIG" all &&
 		as_root make -s PG_CONFIG="$PG_CONFIG" install >/dev/null
+}
+
+install_stop_points()
+{
+	make -s -j"$(nproc)" PG_CONFIG="$PG_CONFIG" STOP_POINTS=1 all &&
+		as_root make -s PG_CONFIG="$PG_CONFIG" STOP_POINTS=1 install >/dev/null
+}
+
+uninstall_stop_points()
+{
+	as_root make -s PG_CONFIG="$PG_CONFIG" uninstall-stop
 }
 
 cluster_create()

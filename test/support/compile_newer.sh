@@ -44,8 +44,8 @@ for pair in "${@:-17=trixie 18=sid}"; do
 		[ -d "$include" ] || unpack "$major" "${one#*=}"
 		for source in src/{server,fdw,functions}/*.c; do
 			[ -f "$source" ] || continue
-			gcc -std=gnu11 -O2 -D_GNU_SOURCE -fPIC -Isrc -I"$include" -Wall \
-				-Wextra -Wno-unused-parameter -Wno-sign-compare \
+			gcc -std=gnu11 -O2 -D_GNU_SOURCE -DLAKE_STOP_POINTS -fPIC -Isrc \
+				-I"$include" -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
 				-Wno-missing-field-initializers -Werror -c "$source" \
 				-o /dev/null || status=1
 		done

@@ -148,7 +148,9 @@ suite_isolation()
 {
 	local out status
 
-	install_extension && cluster_create || return 1
+	install_stop_points && cluster_create || return 1
+	cluster_psql -q -d postgres -c 'CREATE DATABASE isolation' &&
+		cluster_psql -q -d isolation -f test/support/lake_tables.sql || return 1
 	out=$CLUSTER_DIR/isolation
 	cp -r test/isolation "$out"
 	[ "$(id -u)" != 0 ] || chown -R "$CLUSTER_USER" "$out"
@@ -156,7 +158,8 @@ suite_isolation()
 		LAKE_DIR="$LAKE_DIR" LAKE_WORK="$LAKE_WORK" \
 		"$(pgxs_dir)/src/test/isolation/pg_isolation_regress" \
 		--inputdir="$out" --outputdir="$out" --bindir="$PG_BIN" \
-		--dbname=isolation --schedule="$out/schedule" >"$out/run.log" 2>&1
+		--use-existing --dbname=isolation --schedule="$out/schedule" \
+		>"$out/run.log" 2>&1
 	status=$?
 	cat "$out/run.log"
 	if [ -f "$out/regression.diffs" ]; then
@@ -165,6 +168,7 @@ suite_isolation()
 	fi
 	regress_counts "$out/run.log"
 	cluster_destroy
+	uninstall_stop_points
 	return $status
 }
 
@@ -172,10 +176,11 @@ suite_tap()
 {
 	local dir status
 
-	install_extension || return 1
+	install_stop_points || return 1
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
 	CLUSTER_DIR=$dir
-	cp -r test/tap test/data/lake test/data/reader "$dir"
+	cp -r test/tap test/data/lake test/data/reader test/support/lake_tables.sql \
+		"$dir"
 	[ "$(id -u)" != 0 ] || chown -R "$CLUSTER_USER" "$dir"
 	# TESTDIR is for 15, the other two are for later versions
 	as_server env PATH="$PG_BIN:$PATH" TMPDIR="$dir" TESTDIR="$dir" \
@@ -192,6 +197,7 @@ suite_tap()
 			if (s == 0) print n + 0 " passed, 0 failed";
 			else print (n > 1 ? n - 1 : 0) " passed, 1 failed"}'
 	cluster_destroy
+	uninstall_stop_points
 	return $status
 }
 
