@@ -16,95 +16,23 @@ import os
 import random
 import sys
 
-import psycopg2
-
+import engines
 import rows
+from engines import run
 from rows import (canonical, check, literal, our_rows, psql, same,
                   spark_rows)
 
 WAREHOUSE, JAR, JDBC, rows.PSQL = sys.argv[1:5]
 rows.DATABASE = "hosted"
 SEED = int(os.environ.get("INTEROP_SEED", "20260301"))
-PORT = os.environ["PGPORT"]
 COMMITS = 14
-
-
-def spark_session():
-    from pyspark.sql import SparkSession
-
-    catalog = "spark.sql.catalog.lake"
-    options = {
-        "spark.jars": JAR + "," + JDBC,
-        "spark.ui.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.sql.extensions":
-            "org.apache.iceberg.spark.extensions."
-            "IcebergSparkSessionExtensions",
-        catalog: "org.apache.iceberg.spark.SparkCatalog",
-        catalog + ".type": "jdbc",
-        catalog + ".uri": "jdbc:postgresql://127.0.0.1:%s/hosted"
-                          "?currentSchema=lake" % PORT,
-        catalog + ".jdbc.user": "engine",
-        catalog + ".jdbc.password": "secret",
-        catalog + ".jdbc.schema-version": "V1",
-        catalog + ".warehouse": "file://" + WAREHOUSE,
-        catalog + ".cache-enabled": "false",
-        "spark.sql.defaultCatalog": "lake",
-    }
-    builder = SparkSession.builder.master("local[1]").appName("hosted")
-    for key, value in options.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
-
-
-def pyiceberg_catalog():
-    from pyiceberg.catalog.sql import SqlCatalog
-
-    return SqlCatalog(
-        "lake", warehouse="file://" + WAREHOUSE, init_catalog_tables="false",
-        uri="postgresql+psycopg2://engine:secret@127.0.0.1:%s/hosted"
-            "?options=-csearch_path%%3Dlake" % PORT)
-
-
-def run(sql):
-    status, out, err = psql(sql)
-    if status != 0:
-        sys.exit("%s\n%s" % (sql, err))
-    return out
-
-
-def set_up():
-    run("""
-        CREATE EXTENSION lakefdw;
-        CREATE SERVER lake FOREIGN DATA WRAPPER lakefdw
-            OPTIONS (warehouse %s);
-        CREATE ROLE engine LOGIN PASSWORD 'secret';
-        GRANT USAGE ON SCHEMA lake TO engine;
-        GRANT SELECT, INSERT, UPDATE, DELETE
-            ON lake.iceberg_tables, lake.iceberg_namespace_properties
-            TO engine;
-        CREATE SCHEMA db;
-        """ % literal("file://" + WAREHOUSE))
-
-
-class Spark:
-    def __init__(self):
-        self.session = spark_session()
-
-    def run(self, statement):
-        self.session.sql(statement)
 
 
 class Reader:
     """A transaction that keeps what it has seen."""
 
     def __init__(self, relation):
-        self.connection = psycopg2.connect(
-            host=os.environ["PGHOST"], port=PORT, user="postgres",
-            dbname="hosted")
+        self.connection = engines.connect()
         self.connection.set_session(isolation_level="REPEATABLE READ")
         self.cursor = self.connection.cursor()
         self.relation = relation
@@ -324,8 +252,9 @@ def compare_register(spark):
 
 
 def main():
-    set_up()
-    spark = Spark()
+    engines.set_up(WAREHOUSE)
+    run("CREATE SCHEMA db;")
+    spark = engines.Spark(WAREHOUSE, JAR + "," + JDBC)
     spark.run("CREATE NAMESPACE db")
     histories = [
         History(spark, number, spec, version)
@@ -335,7 +264,7 @@ def main():
     for history in histories:
         commit_and_read(history)
         compare_versions(history)
-    compare_pyiceberg(pyiceberg_catalog())
+    compare_pyiceberg(engines.pyiceberg_catalog(WAREHOUSE))
     compare_listing(spark)
     compare_register(spark)
     spark.session.stop()

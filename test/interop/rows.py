@@ -76,10 +76,14 @@ def canonical(value):
             return []
         if all(isinstance(k, str) for k in value):
             return {k: canonical(v) for k, v in value.items()}
-        return [{"key": canonical(k), "value": canonical(v)}
-                for k, v in value.items()]
+        return canonical([{"key": k, "value": v} for k, v in value.items()])
     if isinstance(value, (list, tuple)):
-        return [canonical(v) for v in value]
+        value = [canonical(v) for v in value]
+        if all(isinstance(v, dict) and set(v) == {"key", "value"}
+               for v in value):
+            # a map: its order means nothing
+            value.sort(key=key)
+        return value
     # a timestamp's zone and trailing zeros are a matter of style
     match = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)"
                          r"(\+00:00)?", value)
@@ -145,10 +149,24 @@ def same(name, ours, theirs, err=""):
     if ours == theirs:
         check(name, True)
         return
-    check(name, False, "%d rows, %d expected; only here %s; only there %s" % (
-        len(ours), len(theirs),
-        [r for r in ours if r not in theirs][:3],
-        [r for r in theirs if r not in ours][:3]))
+    check(name, False, "%d rows, %d expected; %s" % (
+        len(ours), len(theirs), difference(
+            [json.loads(r) for r in ours if r not in theirs],
+            [json.loads(r) for r in theirs if r not in ours])))
+
+
+def difference(here, there):
+    """A row of one side only, next to the most similar one of the other."""
+    if not here or not there:
+        return "only here %s; only there %s" % (here[:3], there[:3])
+    row = here[0]
+    near = max(there, key=lambda other: sum(
+        row.get(name) == value for name, value in other.items()))
+    names = [name for name in {**row, **near}
+             if row.get(name, "(absent)") != near.get(name, "(absent)")]
+    return "first %s, expected %s" % (
+        {name: row.get(name, "(absent)") for name in names},
+        {name: near.get(name, "(absent)") for name in names})
 
 
 def tables(warehouse):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Interoperability: engines write a lake, we read it, and every row, every older
-# snapshot and the answers to random predicates must be the engines' own.
+# snapshot and the answers to random predicates must be the engines' own; and we
+# write, alone and at the same time as they, and they must read our rows.
 # Closes with "N passed, N failed".  Fails when an engine cannot be had.
 set -euo pipefail
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,6 +11,7 @@ cd "$TOP"
 
 warehouse=
 hosted=
+written=
 out=
 finish()
 {
@@ -18,7 +20,8 @@ finish()
 	trap - EXIT
 	trap '' INT TERM
 	cluster_destroy
-	rm -rf ${warehouse:+"$warehouse"} ${hosted:+"$hosted"} ${out:+"$out"}
+	rm -rf ${warehouse:+"$warehouse"} ${hosted:+"$hosted"} \
+		${written:+"$written"} ${out:+"$out"}
 	exit $status
 }
 trap finish EXIT
@@ -50,8 +53,11 @@ cluster_create "listen_addresses = '127.0.0.1'" "port = $port"
 export PGPORT=$port
 warehouse=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
 hosted=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
+written=$(mktemp -d "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
 out=$(mktemp "${TMPDIR:-/tmp}/lakefdw.XXXXXX")
 chmod 755 "$warehouse" "$hosted"
+# both sides create files here, as different users
+chmod 777 "$written"
 passed=0
 failed=0
 
@@ -70,6 +76,10 @@ compare test/interop/metadata_tables.py "$warehouse" "$SPARK_ICEBERG_JAR" \
 echo "committing through the hosted catalog, and comparing every version"
 cluster_psql -q -c "CREATE DATABASE hosted" -d postgres
 compare test/interop/hosted.py "$hosted" "$SPARK_ICEBERG_JAR" \
+	"$POSTGRESQL_JAR" "$PG_BIN/psql"
+echo "writing: what Spark, PyIceberg and DuckDB read, and write at once"
+cluster_psql -q -c "CREATE DATABASE writes" -d postgres
+compare test/interop/writes.py "$written" "$SPARK_ICEBERG_JAR" \
 	"$POSTGRESQL_JAR" "$PG_BIN/psql"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
