@@ -139,8 +139,8 @@ has_own_snapshot(const LakeCommit *commit)
 	return false;
 }
 
-static int64_t
-now_ms(void)
+int64_t
+iceberg_now_ms(void)
 {
 	struct timespec now;
 
@@ -152,7 +152,7 @@ now_ms(void)
 static int64_t
 commit_time(const LakeTable *head)
 {
-	int64_t		time = now_ms();
+	int64_t		time = iceberg_now_ms();
 	int64_t		parent;
 
 	if (time < iceberg_table(head)->last_updated_ms)

@@ -202,6 +202,30 @@ extern const char *metadata_put(LakeArena *arena, LakeStore *store,
 extern const char *metadata_directory(LakeArena *arena,
 									  const LakeTable *table);
 
+/* throws INVALID for names that no table property can have */
+extern void metadata_check_property(const char *key);
+
+/* ---- field_term.c: partition and sort fields in the words of DDL ---- */
+
+typedef struct LakeTerm
+{
+	const LakeField *source;
+	const char *path;			/* its full name, "a.b" */
+	LakeTransform transform;	/* one that the source can take */
+	bool		descending;
+	bool		nulls_first;
+}			LakeTerm;
+
+/*
+ * The terms of 'day(a), bucket(16, b), c', with order 'a DESC NULLS LAST, b'; in
+ * arena.  Ids of the schema's fields are set.  what: the option, for messages.
+ * Throws INVALID.
+ */
+extern const LakeTerm *lake_terms_parse(LakeArena *arena,
+										const LakeSchema *schema,
+										const char *what, const char *text,
+										bool ordered, int *count);
+
 /* ---- table_creation.c ---- */
 
 /* LakeFormat.create */
@@ -221,6 +245,9 @@ extern bool iceberg_property_bool(const LakeTable *table, const char *key,
 								  bool if_unset);
 
 /* ---- commit.c ---- */
+
+/* milliseconds since 1970 */
+extern int64_t iceberg_now_ms(void);
 
 /* LakeFormat.commit_create, commit_build */
 extern LakeCommit *iceberg_commit_create(LakeArena *arena,

@@ -439,8 +439,8 @@ edit_metadata_log(Editor *editor, const char *base_location)
 
 /* ---- properties ---- */
 
-static void
-check_property(const char *key)
+void
+metadata_check_property(const char *key)
 {
 	static const char *const reserved[] = {
 		"format-version", "uuid", "snapshot-count", "current-snapshot-summary",
@@ -511,7 +511,7 @@ edit_properties(Editor *editor)
 		const char *key = update->properties[2 * i];
 		const char *value = update->properties[2 * i + 1];
 
-		check_property(key);
+		metadata_check_property(key);
 		if (value == NULL)
 			continue;
 		buffer_append_text(out, separator);

@@ -512,9 +512,8 @@ const LakeFormat iceberg_format = {
 	.resolve = iceberg_resolve,
 	.plan = iceberg_plan,
 	.estimate = iceberg_estimate,
-	/* each of the following is set when it exists */
 	.write_options = iceberg_write_options,
 	.commit_create = iceberg_commit_create,
 	.commit_build = iceberg_commit_build,
-	.create = NULL
+	.create = iceberg_create
 };
