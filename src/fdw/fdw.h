@@ -531,6 +531,14 @@ extern void lock_lake_table(Oid relid, bool nowait);
 /* several, in the order in which everybody locks them */
 extern void lock_lake_tables(List *relids);
 
+/* ---- create_table.c ---- */
+
+/*
+ * Makes the lake table of a new foreign table whose options order that, unless
+ * it is there, and removes those options.
+ */
+extern void create_lake_table(Oid relid);
+
 /* ---- direct_modify.c ---- */
 
 extern bool lakePlanDirectModify(PlannerInfo *root, ModifyTable *plan,

@@ -514,25 +514,33 @@ is_lake_server(Oid server_oid)
 		lakeImportForeignSchema;
 }
 
-/* the table that the statement made, if it is a lake table without columns */
+/* the lake table that the statement made; InvalidOid: it made none */
 static Oid
-find_columnless(Node *statement)
+find_created(Node *statement)
 {
 	CreateForeignTableStmt *create = (CreateForeignTableStmt *) statement;
 	Oid			relid;
 
-	if (!IsA(statement, CreateForeignTableStmt) ||
-		create->base.tableElts != NIL ||
-		create->base.inhRelations != NIL ||
-		create->base.partbound != NULL)
+	if (!IsA(statement, CreateForeignTableStmt))
 		return InvalidOid;
 	relid = get_relname_relid(create->base.relation->relname,
 							  RangeVarGetCreationNamespace(create->base.relation));
-	if (!OidIsValid(relid) || get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
-		get_attname(relid, 1, true) != NULL ||
+	if (!OidIsValid(relid) ||
+		get_rel_relkind(relid) != RELKIND_FOREIGN_TABLE ||
 		!is_lake_server(GetForeignServerIdByRelId(relid)))
 		return InvalidOid;
 	return relid;
+}
+
+static bool
+wants_columns(Node *statement, Oid relid)
+{
+	const CreateForeignTableStmt *create =
+		(CreateForeignTableStmt *) statement;
+
+	return create->base.tableElts == NIL &&
+		create->base.inhRelations == NIL &&
+		create->base.partbound == NULL && get_attname(relid, 1, true) == NULL;
 }
 
 static char *
@@ -572,6 +580,7 @@ add_columns_statement(Oid relid)
 Datum
 lakefdw_ddl_end(PG_FUNCTION_ARGS)
 {
+	Node	   *statement;
 	Oid			relid;
 	char	   *sql;
 
@@ -582,8 +591,13 @@ lakefdw_ddl_end(PG_FUNCTION_ARGS)
 						"lakefdw_ddl_end")));
 	if (IsBinaryUpgrade)
 		PG_RETURN_NULL();
-	relid = find_columnless(((EventTriggerData *) fcinfo->context)->parsetree);
-	sql = OidIsValid(relid) ? add_columns_statement(relid) : NULL;
+	statement = ((EventTriggerData *) fcinfo->context)->parsetree;
+	relid = find_created(statement);
+	if (!OidIsValid(relid))
+		PG_RETURN_NULL();
+	create_lake_table(relid);
+	sql = wants_columns(statement, relid) ? add_columns_statement(relid) :
+		NULL;
 	if (sql != NULL)
 	{
 		SPI_connect();

@@ -74,7 +74,10 @@ property_word(const LakeTable *table, const char *key,
 		if (strcasecmp(text, words[i]) == 0)
 			return i;
 	}
-	throw_property(key, text, words[count - 1]);
+	lake_throw_hint(LAKE_ERROR_INVALID,
+					"Set the property to another value, or unset it.",
+					"table property \"%s\" is \"%s\", not %s or %s", key,
+					text, words[0], words[count - 1]);
 }
 
 static double

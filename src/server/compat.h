@@ -99,6 +99,17 @@ compat_scan_relids(const ForeignScan *scan)
 #endif
 }
 
+/* is the column computed when it is read (18)? */
+static inline bool
+compat_is_virtual_generated(Form_pg_attribute attribute)
+{
+#if PG_VERSION_NUM >= 180000
+	return attribute->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+	return false;
+#endif
+}
+
 /* is the collation's order that of bytes? */
 static inline bool
 compat_collation_is_c(Oid collation)

@@ -447,16 +447,25 @@ typedef struct InsertColumn
 	const char *value;			/* UTF-8 */
 } InsertColumn;
 
-/* false when there is a row by that key */
+/*
+ * False when there is a row by that key.  With the rights of the server's owner,
+ * who stands for those who may make or register tables.
+ */
 static bool
-insert_row(const HostedHeap *heap, const InsertColumn *columns, int count)
+insert_row(const HostedHeap *heap, const LakeServerOptions *options,
+		   const InsertColumn *columns, int count)
 {
+	Oid			user;
+	int			context;
 	Oid			types[HOSTED_COLUMNS];
 	Datum		values[HOSTED_COLUMNS];
 	StringInfoData sql;
 	bool		is_new;
 
 	Assert(count <= HOSTED_COLUMNS);
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(options->owner, context |
+						   SECURITY_LOCAL_USERID_CHANGE);
 	SPI_connect();
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "INSERT INTO %s (",
@@ -476,6 +485,7 @@ insert_row(const HostedHeap *heap, const InsertColumn *columns, int count)
 		elog(ERROR, "cannot add a row to the catalog");
 	is_new = SPI_processed > 0;
 	SPI_finish();
+	SetUserIdAndSecContext(user, context);
 	return is_new;
 }
 
@@ -496,7 +506,7 @@ insert_namespace(const LakeServerOptions *options, const char *name_space)
 	has_properties = systable_getnext(scan) != NULL;
 	systable_endscan(scan);
 	if (!has_properties)
-		insert_row(&heap, (InsertColumn[])
+		insert_row(&heap, options, (InsertColumn[])
 				   {
 					   {properties_columns[PROPERTY_CATALOG_NAME],
 					   options->catalog_name},
@@ -522,7 +532,7 @@ hosted_catalog_insert(const LakeServerOptions *options,
 
 	hosted_heap_open(&heap, options);
 	/* the last column is V1's */
-	if (!insert_row(&heap, columns, lengthof(columns) -
+	if (!insert_row(&heap, options, columns, lengthof(columns) -
 					(heap.columns[HOSTED_ICEBERG_TYPE] == InvalidAttrNumber)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),

@@ -126,6 +126,45 @@ check_time(const char *name, const char *value)
 	selector_parse_time(&selector, value);
 }
 
+/* decides where other tables' files could be, too */
+static void
+check_new_location(const char *name, const char *value)
+{
+	LakePathRules rules = {0};
+
+	check_not_empty(name, value);
+	path_rules_allow(lake_arena_of(CurrentMemoryContext), &rules,
+					 name_to_lake(value));
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_WRITE_SERVER_FILES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to set option \"%s\"", name),
+				 errdetail("Only roles with privileges of the \"%s\" role may say where files of the server go.",
+						   "pg_write_server_files")));
+}
+
+/* an object of strings */
+static void
+check_properties(const char *name, const char *value)
+{
+	Jsonb	   *json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in,
+														  CStringGetDatum(value)));
+	JsonbIterator *iterator = JsonbIteratorInit(&json->root);
+	JsonbValue	element;
+	JsonbIteratorToken token;
+	bool		is_right = JB_ROOT_IS_OBJECT(json);
+
+	while (is_right &&
+		   (token = JsonbIteratorNext(&iterator, &element, true)) != WJB_DONE)
+		is_right = token != WJB_VALUE || element.type == jbvString;
+	if (!is_right)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\": \"%s\"",
+						name, value),
+				 errhint("Properties are a JSON object whose values are strings.")));
+}
+
 static const LakeOption lake_options[] = {
 	{"catalog", ForeignServerRelationId, NULL, "hosted|file|rest"},
 	{"warehouse", ForeignServerRelationId, check_location, NULL},
@@ -141,6 +180,12 @@ static const LakeOption lake_options[] = {
 	{"snapshot_id", ForeignTableRelationId, check_snapshot_id, NULL},
 	{"as_of_timestamp", ForeignTableRelationId, check_time, NULL},
 	{"ref", ForeignTableRelationId, check_not_empty, NULL},
+	{"create_if_missing", ForeignTableRelationId, NULL, "true|false"},
+	{"partition_by", ForeignTableRelationId, check_not_empty, NULL},
+	{"sort_by", ForeignTableRelationId, check_not_empty, NULL},
+	{"location", ForeignTableRelationId, check_new_location, NULL},
+	{"format_version", ForeignTableRelationId, NULL, "1|2|3"},
+	{"properties", ForeignTableRelationId, check_properties, NULL},
 	{"column_name", AttributeRelationId, check_not_empty, NULL},
 	{"field_id", AttributeRelationId, check_field_id, NULL},
 };

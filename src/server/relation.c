@@ -130,6 +130,30 @@ lake_server_store(Oid server_oid, Oid role)
 	return create_store(&options, NULL);
 }
 
+LakeStore *
+lake_writing_store(Oid server_oid, Oid role)
+{
+	ForeignServer *server = GetForeignServer(server_oid);
+	LakeStore  *store = lake_server_store(server_oid, role);
+
+	if (!has_privs_of_role(server->owner, ROLE_PG_WRITE_SERVER_FILES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("owner \"%s\" of server \"%s\" may not write files",
+						GetUserNameFromId(server->owner, false),
+						server->servername),
+				 errhint("Grant it the role \"%s\".",
+						 "pg_write_server_files")));
+	store->durable = enableFsync;
+	return store;
+}
+
+const LakeFormat *
+lake_format(void)
+{
+	return &iceberg_format;
+}
+
 /* ---- which metadata file ---- */
 
 static bool

@@ -277,9 +277,8 @@ extern List *hosted_catalog_list(const LakeServerOptions *options,
 								 const char *name_space, bool *exists);
 
 /*
- * Adds a row, and its namespace if that has no properties yet, by INSERTs of the
- * current user, who must have the grants.  Throws 42P07 when there is one by that
- * name.
+ * Adds a row, and its namespace if that has no properties yet, by INSERTs with
+ * the rights of the server's owner.  Throws 42P07 when there is one by that name.
  */
 extern void hosted_catalog_insert(const LakeServerOptions *options,
 								  const HostedTable *row);
@@ -462,6 +461,15 @@ extern const LakeSchema *lake_table_schema(const LakeTable *table,
  * owner may read files.
  */
 extern LakeStore *lake_server_store(Oid server_oid, Oid role);
+
+/*
+ * The same for who writes new files: durable, and 42501 unless the server's owner
+ * may write files.
+ */
+extern LakeStore *lake_writing_store(Oid server_oid, Oid role);
+
+/* the format of tables that are made */
+extern const LakeFormat *lake_format(void);
 
 /* throws unless the server's catalog can be read: 0A000 names it */
 extern void server_check_catalog(const ForeignServer *server,
