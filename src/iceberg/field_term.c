@@ -19,7 +19,7 @@ typedef enum TokenKind
 	TOKEN_QUOTED,				/* a name in double quotes */
 	TOKEN_NUMBER,
 	TOKEN_SIGN					/* ( ) , . */
-}			TokenKind;
+} TokenKind;
 
 typedef struct TermParser
 {
@@ -32,12 +32,12 @@ typedef struct TermParser
 	const char *start;
 	const char *text;			/* of words and names, NUL-terminated */
 	char		sign;
-}			TermParser;
+} TermParser;
 
 /* ---- tokens ---- */
 
 static _Noreturn void
-throw_syntax(const TermParser * parser)
+throw_syntax(const TermParser *parser)
 {
 	if (parser->kind == TOKEN_END)
 		lake_throw(LAKE_ERROR_INVALID, "syntax error at the end of %s",
@@ -61,7 +61,7 @@ is_letter(char c)
 }
 
 static void
-take_quoted(TermParser * parser)
+take_quoted(TermParser *parser)
 {
 	char	   *name = lake_alloc(parser->arena, strlen(parser->next));
 	size_t		len = 0;
@@ -84,7 +84,7 @@ take_quoted(TermParser * parser)
 }
 
 static void
-next_token(TermParser * parser)
+next_token(TermParser *parser)
 {
 	const char *c = parser->next + strspn(parser->next, " \t\r\n");
 
@@ -125,7 +125,7 @@ next_token(TermParser * parser)
 }
 
 static void
-expect_sign(TermParser * parser, char sign)
+expect_sign(TermParser *parser, char sign)
 {
 	if (parser->sign != sign)
 		throw_syntax(parser);
@@ -134,7 +134,7 @@ expect_sign(TermParser * parser, char sign)
 
 /* passes a key word, if it is there */
 static bool
-take_word(TermParser * parser, const char *word)
+take_word(TermParser *parser, const char *word)
 {
 	if (parser->kind != TOKEN_WORD || strcasecmp(parser->text, word) != 0)
 		return false;
@@ -160,7 +160,7 @@ equal_but_for_case(const char *a, const char *b)
 
 /* NULL: there is none */
 static const LakeField *
-find_sibling(const TermParser * parser, const LakeField *fields, int count)
+find_sibling(const TermParser *parser, const LakeField *fields, int count)
 {
 	const LakeField *found = NULL;
 
@@ -185,7 +185,7 @@ find_sibling(const TermParser * parser, const LakeField *fields, int count)
 
 /* a.b.c, through structs; what is in lists and maps has no one value a row */
 static void
-take_column(TermParser * parser, LakeTerm * term)
+take_column(TermParser *parser, LakeTerm *term)
 {
 	const LakeField *fields = parser->schema->fields;
 	int			count = parser->schema->field_count;
@@ -245,7 +245,7 @@ static const struct
 };
 
 static const char *
-take_number(TermParser * parser)
+take_number(TermParser *parser)
 {
 	const char *number = parser->text;
 
@@ -257,7 +257,7 @@ take_number(TermParser * parser)
 
 /* the arguments of a transform; a number may stand first or last */
 static void
-take_arguments(TermParser * parser, size_t word, LakeTerm * term)
+take_arguments(TermParser *parser, size_t word, LakeTerm *term)
 {
 	const char *name = transform_words[word].name;
 	const char *number = NULL;
@@ -294,7 +294,7 @@ take_arguments(TermParser * parser, size_t word, LakeTerm * term)
 }
 
 static void
-take_transform(TermParser * parser, const char *word, LakeTerm * term)
+take_transform(TermParser *parser, const char *word, LakeTerm *term)
 {
 	for (size_t i = 0; i < sizeof transform_words / sizeof *transform_words; i++)
 	{
@@ -311,7 +311,7 @@ take_transform(TermParser * parser, const char *word, LakeTerm * term)
 }
 
 static void
-take_term(TermParser * parser, LakeTerm * term)
+take_term(TermParser *parser, LakeTerm *term)
 {
 	const char *behind = parser->next + strspn(parser->next, " \t\r\n");
 
@@ -337,7 +337,7 @@ take_term(TermParser * parser, LakeTerm * term)
 
 /* PostgreSQL's defaults: NULL is larger than all else */
 static void
-take_order(TermParser * parser, LakeTerm * term)
+take_order(TermParser *parser, LakeTerm *term)
 {
 	term->descending = take_word(parser, "desc");
 	if (!term->descending)
@@ -350,7 +350,7 @@ take_order(TermParser * parser, LakeTerm * term)
 		throw_syntax(parser);
 }
 
-const		LakeTerm *
+const LakeTerm *
 lake_terms_parse(LakeArena *arena, const LakeSchema *schema,
 				 const char *what, const char *text, bool ordered, int *count)
 {

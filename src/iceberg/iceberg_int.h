@@ -214,7 +214,7 @@ typedef struct LakeTerm
 	LakeTransform transform;	/* one that the source can take */
 	bool		descending;
 	bool		nulls_first;
-}			LakeTerm;
+} LakeTerm;
 
 /*
  * The terms of 'day(a), bucket(16, b), c', with order 'a DESC NULLS LAST, b'; in

@@ -28,13 +28,13 @@ typedef struct Creator
 	BytesMap	names;			/* full names of fields; values: LakeField */
 	LakePartitionSpec spec;
 	int			sort_count;
-	const		LakeTerm *sort;
-}			Creator;
+	const LakeTerm *sort;
+} Creator;
 
 /* ---- columns ---- */
 
 static void
-assign_ids(Creator * creator, LakeField *fields, int count, int depth)
+assign_ids(Creator *creator, LakeField *fields, int count, int depth)
 {
 	if (depth > LAKE_MAX_TYPE_DEPTH)
 		lake_throw(LAKE_ERROR_LIMIT, "types are nested more than %d deep",
@@ -52,7 +52,7 @@ assign_ids(Creator * creator, LakeField *fields, int count, int depth)
 }
 
 static void
-check_version(const Creator * creator, const LakeField *field,
+check_version(const Creator *creator, const LakeField *field,
 			  const char *path)
 {
 	int			version = creator->creation->format_version;
@@ -100,7 +100,7 @@ check_reserved(const LakeField *field)
 
 /* full names are how other engines find columns: each must mean one */
 static void
-check_fields(Creator * creator, const LakeField *fields, int count,
+check_fields(Creator *creator, const LakeField *fields, int count,
 			 const char *parent)
 {
 	for (int i = 0; i < count; i++)
@@ -125,7 +125,7 @@ check_fields(Creator * creator, const LakeField *fields, int count,
 }
 
 static void
-prepare_schema(Creator * creator)
+prepare_schema(Creator *creator)
 {
 	LakeSchema *schema = creator->creation->schema;
 
@@ -143,7 +143,7 @@ prepare_schema(Creator * creator)
 /* ---- partition fields ---- */
 
 static const char *
-default_name(LakeArena *arena, const LakeTerm * term)
+default_name(LakeArena *arena, const LakeTerm *term)
 {
 	static const char *const suffixes[] = {
 		[TRANSFORM_IDENTITY] = "",
@@ -177,8 +177,8 @@ is_redundant(const PartitionField *a, const PartitionField *b)
 }
 
 static void
-check_partition_field(const Creator * creator, int count,
-					  const PartitionField *field, const LakeTerm * term)
+check_partition_field(const Creator *creator, int count,
+					  const PartitionField *field, const LakeTerm *term)
 {
 	LakeBytes	key = {(const uint8_t *) field->name, strlen(field->name)};
 	const LakeField *column = bytes_map_find(&creator->names, key);
@@ -205,10 +205,10 @@ check_partition_field(const Creator * creator, int count,
 }
 
 static void
-prepare_spec(Creator * creator)
+prepare_spec(Creator *creator)
 {
 	const TableCreation *creation = creator->creation;
-	const		LakeTerm *terms;
+	const LakeTerm *terms;
 	int			count;
 
 	if (creation->partition_by == NULL)
@@ -234,7 +234,7 @@ prepare_spec(Creator * creator)
 /* ---- the text ---- */
 
 static void
-append_spec_member(LakeBuffer *out, const Creator * creator)
+append_spec_member(LakeBuffer *out, const Creator *creator)
 {
 	buffer_append_text(out, "\"default-spec-id\":0,"
 					   "\"partition-specs\":[{\"spec-id\":0,\"fields\":");
@@ -245,7 +245,7 @@ append_spec_member(LakeBuffer *out, const Creator * creator)
 
 /* order 0 is reserved for tables without one */
 static void
-append_sort_order(LakeBuffer *out, const Creator * creator)
+append_sort_order(LakeBuffer *out, const Creator *creator)
 {
 	int			id = creator->sort_count == 0 ? 0 : 1;
 
@@ -253,7 +253,7 @@ append_sort_order(LakeBuffer *out, const Creator * creator)
 				  "\"sort-orders\":[{\"order-id\":%d,\"fields\":[", id, id);
 	for (int i = 0; i < creator->sort_count; i++)
 	{
-		const		LakeTerm *term = &creator->sort[i];
+		const LakeTerm *term = &creator->sort[i];
 
 		buffer_append_text(out, i == 0 ? "{\"transform\":" :
 						   ",{\"transform\":");
@@ -303,7 +303,7 @@ append_properties(LakeBuffer *out, const TableCreation *creation)
 }
 
 static void
-append_schema(LakeBuffer *out, const Creator * creator)
+append_schema(LakeBuffer *out, const Creator *creator)
 {
 	const LakeSchema *schema = creator->creation->schema;
 
@@ -328,7 +328,7 @@ append_schema(LakeBuffer *out, const Creator * creator)
 
 /* members that stand for "nothing" are written: strict readers want them */
 static LakeBytes
-make_text(const Creator * creator)
+make_text(const Creator *creator)
 {
 	const TableCreation *creation = creator->creation;
 	int			version = creation->format_version;
