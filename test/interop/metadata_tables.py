@@ -11,10 +11,8 @@ import json
 import sys
 
 import rows
-import write_lake
-from rows import canonical, check, key, psql, quoted
+from rows import canonical, check, key, literal, psql, quoted
 
-WAREHOUSE, JAR, rows.PSQL = sys.argv[1:4]
 # without a version: they tell of the whole table
 OF_TABLE = ("snapshots", "history", "refs", "metadata_log_entries")
 # names of comparisons that Spark could not make
@@ -67,28 +65,31 @@ def common(ours, theirs):
     return ours
 
 
-def spark_rows(sql):
+def spark_rows(spark, sql):
     """None where Spark itself fails; main() knows where that may be."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
-        return [plain(row) for row in SPARK.session.sql(sql).collect()]
+        return [plain(row) for row in spark.session.sql(sql).collect()]
     except (Py4JJavaError, PySparkException):
         return None
 
 
-def compare(name, function, space, table, version, call):
-    frame = "lake.%s.`%s`.%s" % (space, table, function)
-    theirs = spark_rows("SELECT * FROM %s %s" % (frame, version))
+def compare(spark, name, function, relation, frame, snapshot=None):
+    """relation is ours, frame what Spark calls the table."""
+    version = call = ""
+    if snapshot is not None:
+        version, call = "VERSION AS OF %d" % snapshot, ", %d" % snapshot
+    theirs = spark_rows(spark, "SELECT * FROM %s.%s %s" % (frame, function,
+                                                           version))
     if theirs is None:
         NOT_COMPARED.append(name)
         return
     status, out, err = psql(
-        "COPY (SELECT to_jsonb(r) FROM lake.%s('%s'%s) r) TO STDOUT"
+        "COPY (SELECT to_jsonb(r) FROM lake.%s(%s%s) r) TO STDOUT"
         " (FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01');"
-        % (function, "%s.%s" % (quoted("fresh." + space), quoted(table)),
-           call))
+        % (function, literal(relation), call))
     if status != 0:
         check(name, False, err)
         return
@@ -131,35 +132,39 @@ def differences(ours, theirs, path=""):
     return ["%s is %s, expected %s" % (path, ours, theirs)]
 
 
-def main():
-    for space, table in rows.tables(WAREHOUSE):
-        # compare.py has added random tables since, and mapped them elsewhere
-        if space == "random" or not rows.is_for_spark(WAREHOUSE, space, table):
-            continue
-        name = "%s.%s" % (space, table)
-        for function in OF_TABLE:
-            compare("lake.%s of %s" % (function, name), function, space,
-                    table, "", "")
+def compare_table(spark, name, relation, frame):
+    """All metadata tables of a table, at each of its snapshots."""
+    for function in OF_TABLE + OF_VERSION:
+        compare(spark, "lake.%s of %s" % (function, name), function, relation,
+                frame)
+    for row in spark.session.sql("SELECT snapshot_id FROM %s.snapshots"
+                                 % frame).collect():
         for function in OF_VERSION:
-            compare("lake.%s of %s" % (function, name), function, space,
-                    table, "", "")
-        for row in SPARK.session.sql("SELECT snapshot_id FROM lake.%s.`%s`"
-                                     ".snapshots" % (space, table)).collect():
-            for function in OF_VERSION:
-                compare("lake.%s of %s at %d" % (function, name,
-                                                 row.snapshot_id),
-                        function, space, table,
-                        "VERSION AS OF %d" % row.snapshot_id,
-                        ", %d" % row.snapshot_id)
+            compare(spark, "lake.%s of %s at %d" % (
+                function, name, row.snapshot_id), function, relation, frame,
+                row.snapshot_id)
+
+
+def main():
+    import write_lake
+
+    warehouse, jar, rows.PSQL = sys.argv[1:4]
+    write_lake.WAREHOUSE, write_lake.JAR = warehouse, jar
+    spark = write_lake.Spark()
+    for space, table in rows.tables(warehouse):
+        # compare.py has added random tables since, and mapped them elsewhere
+        if space == "random" or not rows.is_for_spark(warehouse, space, table):
+            continue
+        compare_table(spark, "%s.%s" % (space, table), "%s.%s" % (
+            quoted("fresh." + space), quoted(table)),
+            "lake.%s.`%s`" % (space, table))
     # Iceberg 1.10.0 fails with a NullPointerException on the manifests of a
     # table that lost the source column of a former partition field
     for name in NOT_COMPARED:
         check(name + " by Spark", " of cases.spec_evolution" in name)
-    SPARK.session.stop()
+    spark.session.stop()
     rows.close()
 
 
 if __name__ == "__main__":
-    write_lake.WAREHOUSE, write_lake.JAR = WAREHOUSE, JAR
-    SPARK = write_lake.Spark()
     main()

@@ -10,6 +10,8 @@ import sys
 
 import engines
 import rows
+import written_deletes
+import written_metrics
 import written_partitions
 import written_types
 from written import Lake
@@ -20,6 +22,8 @@ SEED = int(os.environ.get("INTEROP_SEED", "20260301"))
 SUBJECTS = {
     "types": written_types.compare_types,
     "partitions": written_partitions.compare_partitions,
+    "deletes": written_deletes.compare_deletes,
+    "metrics": written_metrics.compare_metrics,
 }
 
 
