@@ -70,8 +70,4 @@ extern bool lake_value_truncate_bound(LakeArena *arena, const LakeType *type,
 									  const LakeValue *value, int width,
 									  bool upper, LakeValue *result);
 
-/* appends the JSON form of a value that is not NULL (spec, appendix C) */
-extern void lake_value_to_json(LakeBuffer *out, const LakeType *type,
-							   const LakeValue *value);
-
 #endif							/* LAKE_VALUE_H */
