@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARED_BLOCK	65536
+/* an arena's first block, and its largest; they double as PostgreSQL's do */
+#define FIRST_BLOCK		8192
+#define LAST_BLOCK		65536
 #define SHARED_MAX		2048
 
 typedef struct Block
@@ -19,7 +21,8 @@ typedef struct Block
 	struct Block *next;
 	struct Block *prev;
 	size_t		size;			/* of the payload */
-	size_t		unused;			/* keeps the payload 16-byte aligned */
+	size_t		is_shared;		/* as wide as keeps the payload 16-byte
+								 * aligned */
 } Block;
 
 typedef struct Defer
@@ -38,6 +41,7 @@ struct LakeArena
 	Defer	   *defers;
 	char	   *cur;			/* in the newest shared block */
 	size_t		left;
+	size_t		block_size;		/* of that; 0: there is none */
 };
 
 LakeTry    *lake_try_top;
@@ -61,6 +65,7 @@ block_create(LakeArena *arena, size_t size)
 	if (block == NULL)
 		return NULL;
 	block->size = size;
+	block->is_shared = false;
 	block->next = arena->blocks.next;
 	block->prev = &arena->blocks;
 	block->next->prev = block;
@@ -148,6 +153,7 @@ lake_arena_reset(LakeArena *arena)
 		block_destroy(arena->blocks.next);
 	arena->cur = NULL;
 	arena->left = 0;
+	arena->block_size = 0;
 }
 
 void
@@ -183,11 +189,15 @@ lake_alloc_try(LakeArena *arena, size_t size)
 	}
 	if (rounded > arena->left)
 	{
-		block = block_create(arena, SHARED_BLOCK);
+		size_t		next = arena->block_size == 0 ? FIRST_BLOCK :
+			arena->block_size < LAST_BLOCK ? arena->block_size * 2 : LAST_BLOCK;
+
+		block = block_create(arena, next);
 		if (block == NULL)
 			return NULL;
+		block->is_shared = true;
 		arena->cur = (char *) (block + 1);
-		arena->left = SHARED_BLOCK;
+		arena->left = arena->block_size = next;
 	}
 	ptr = arena->cur;
 	arena->cur += rounded;
@@ -250,7 +260,7 @@ lake_free(LakeArena *arena, void *ptr)
 	/* only a pointer that starts its block has a block to give back */
 	for (Block *b = arena->blocks.next; b != &arena->blocks; b = b->next)
 	{
-		if ((void *) (b + 1) == ptr && b->size != SHARED_BLOCK)
+		if ((void *) (b + 1) == ptr && !b->is_shared)
 		{
 			block_destroy(b);
 			return;
