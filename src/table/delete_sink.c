@@ -240,10 +240,10 @@ write_deletes(DeleteWriter *writer, const FileDeletes *deletes)
 {
 	uint64_t	next = 0;
 	uint64_t	left = bitmap_cardinality(deletes->positions);
+	LakeBytes	path = {(const uint8_t *) deletes->path, strlen(deletes->path)};
 
 	for (int i = 0; i < CHUNK_ROWS; i++)
-		writer->paths[i] = (LakeBytes) {(const uint8_t *) deletes->path,
-										strlen(deletes->path)};
+		writer->paths[i] = path;
 	while (left > 0)
 	{
 		if (writer->writer == NULL)

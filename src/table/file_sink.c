@@ -5,15 +5,21 @@
  * partition that their values say, then each group is written at once.
  *
  * What open files hold in memory has a limit.  Beyond it the largest ones write
- * their rows as row groups, and where that does not help, since footers and
- * empty writers take memory too, the largest ones end.  So a thousand
- * partitions take no more memory than one, and get more row groups and files.
+ * their rows as row groups, and where that does not help, since footers take
+ * memory too, the largest ones end.  So a thousand partitions take no more
+ * memory than one, and get more row groups and files.
+ *
+ * Writers without rows take some 40 kB.  When those alone come near the limit,
+ * it gives way a little, since files of a few rows each would help nobody.
  */
 #include "table/file_sink.h"
 
 #include <stdlib.h>
 
 #include "table/table_int.h"
+
+/* bytes that open files may hold beyond the limit when they are very many */
+#define MAX_BEYOND		((size_t) 64 << 20)
 
 /* a partition that rows were written to */
 typedef struct SinkPartition
@@ -26,6 +32,7 @@ typedef struct SinkPartition
 	LakeOutput *output;
 	ParquetWriter *writer;
 	size_t		held;			/* bytes of arena, when it was looked at last */
+	size_t		empty;			/* of them without any rows */
 	/* rows of the current batch, in the sink's array of sorted rows */
 	uint32_t	row_count;
 	uint32_t	first_row;
@@ -39,7 +46,9 @@ struct FileSink
 	const ParquetField *const *fields;
 	ParquetWriterOptions parquet;
 	LakeBuffer	files;			/* of WrittenFile *, as they were begun */
-	size_t		held;			/* of all partitions */
+	/* of all partitions */
+	size_t		held;
+	size_t		empty;
 	KeySet	   *keys;			/* of partitions, by number */
 	LakeBuffer	partitions;		/* of SinkPartition *, by number */
 	/* of the current batch */
@@ -50,6 +59,7 @@ struct FileSink
 	uint32_t   *numbers;		/* of rows' partitions */
 	uint32_t   *sorted;			/* rows by partition */
 	LakeBuffer	touched;		/* uint32_t: partitions with rows in it */
+	RowStore   *gathered;		/* rows of one partition; NULL: not needed yet */
 };
 
 /* ---- creation ---- */
@@ -211,6 +221,9 @@ begin_file(FileSink *sink, SinkPartition *partition)
 											  partition->output, sink->fields,
 											  sink->column_count,
 											  &sink->parquet);
+	count_held(sink, partition);
+	partition->empty = partition->held;
+	sink->empty += partition->empty;
 }
 
 static void
@@ -223,6 +236,7 @@ end_file(FileSink *sink, SinkPartition *partition)
 					 totals);
 	partition->writer = NULL;
 	partition->file = NULL;
+	sink->empty -= partition->empty;
 	count_held(sink, partition);
 	lake_arena_destroy(partition->arena);
 }
@@ -249,6 +263,17 @@ write_rows(FileSink *sink, SinkPartition *partition,
 }
 
 /* ---- the limit of memory ---- */
+
+/* with as much for rows and footers as for what writers take without them */
+static size_t
+current_limit(const FileSink *sink)
+{
+	size_t		limit = sink->options.memory_limit;
+	size_t		most = limit < SIZE_MAX - MAX_BEYOND ? limit + MAX_BEYOND : limit;
+	size_t		wanted = 2 * sink->empty;
+
+	return wanted <= limit ? limit : wanted < most ? wanted : most;
+}
 
 typedef struct HeldBytes
 {
@@ -295,26 +320,29 @@ list_held(FileSink *sink, bool rows, size_t *count)
 }
 
 /*
- * Down to half of the limit, so that what is written is worth it; but three
- * quarters are good enough when all rows are in files.
+ * Rows go until half of what they had is free, so that what is written is worth
+ * it.  If that leaves too little for the next ones, files end.
  */
 static void
 make_room(FileSink *sink)
 {
-	size_t		limit = sink->options.memory_limit;
+	size_t		limit = current_limit(sink);
 	size_t		count;
-	HeldBytes  *list = list_held(sink, true, &count);
+	HeldBytes  *list;
 
-	for (size_t i = 0; i < count && sink->held > limit / 2; i++)
+	if (sink->held <= limit)
+		return;
+	list = list_held(sink, true, &count);
+	for (size_t i = 0; i < count && sink->held > limit / 4 * 3; i++)
 	{
 		lake_check_interrupts();
 		parquet_writer_flush(list[i].partition->writer);
 		count_held(sink, list[i].partition);
 	}
-	if (sink->held <= limit / 4 * 3)
+	if (sink->held <= limit / 8 * 7)
 		return;
 	list = list_held(sink, false, &count);
-	for (size_t i = 0; i < count && sink->held > limit / 2; i++)
+	for (size_t i = 0; i < count && sink->held > limit / 4 * 3; i++)
 	{
 		lake_check_interrupts();
 		end_file(sink, list[i].partition);
@@ -350,47 +378,63 @@ find_partition(FileSink *sink, const LakePartitionSpec *spec,
 		add_partition(sink, spec, values);
 }
 
-/* sets numbers of rows' partitions, and how many rows those have */
+/*
+ * Sets the numbers of rows' partitions, and adds to how many rows those have;
+ * at most BATCH_MAX_ROWS rows.
+ */
 static void
 number_rows(FileSink *sink, const LakeVector *const *columns,
-			const uint32_t *selection, uint32_t first, uint32_t count)
+			const uint32_t *selection, uint32_t first, uint32_t count,
+			uint32_t *numbers)
 {
 	const LakePartitionSpec *spec = sink->options.write->spec;
 	KeyRows		keys = partition_rows_keys(sink->rows, columns, selection,
 										   first, count);
 	uint32_t	known = key_set_count(sink->keys);
 
-	key_set_add_rows(sink->keys, &keys, sink->numbers);
-	sink->touched.len = 0;
+	key_set_add_rows(sink->keys, &keys, numbers);
 	for (uint32_t i = 0; i < count; i++)
 	{
-		uint32_t	number = sink->numbers[i];
 		SinkPartition *partition;
 
-		if (number == known)
+		if (numbers[i] == known)
 		{
 			(void) add_partition(sink, spec,
 								 partition_rows_tuple(sink->rows, i));
 			known++;
 		}
-		partition = partition_at(sink, number);
+		partition = partition_at(sink, numbers[i]);
 		if (partition->row_count++ == 0)
-			buffer_append(&sink->touched, &number, sizeof number);
+			buffer_append(&sink->touched, &numbers[i], sizeof numbers[i]);
 	}
 }
 
-/* sorts the numbered rows by partition, each one's in their order */
-static void
-sort_rows(FileSink *sink, const uint32_t *selection, uint32_t first,
-		  uint32_t count)
+static size_t
+count_touched(const FileSink *sink)
 {
-	const uint32_t *touched = (const uint32_t *) (void *) sink->touched.data;
-	size_t		touched_count = sink->touched.len / sizeof *touched;
+	return sink->touched.len / sizeof(uint32_t);
+}
+
+static SinkPartition *
+touched_at(const FileSink *sink, size_t i)
+{
+	return partition_at(sink,
+						((const uint32_t *) (void *) sink->touched.data)[i]);
+}
+
+/*
+ * Sorts the numbered rows by partition, each one's in their order: rows
+ * selection[i], or (NULL) first + i.
+ */
+static void
+sort_rows(FileSink *sink, const uint32_t *numbers, const uint32_t *selection,
+		  uint32_t first, uint32_t count, uint32_t *sorted)
+{
 	uint32_t	at = 0;
 
-	for (size_t i = 0; i < touched_count; i++)
+	for (size_t i = 0; i < count_touched(sink); i++)
 	{
-		SinkPartition *partition = partition_at(sink, touched[i]);
+		SinkPartition *partition = touched_at(sink, i);
 
 		partition->first_row = at;
 		at += partition->row_count;
@@ -398,11 +442,21 @@ sort_rows(FileSink *sink, const uint32_t *selection, uint32_t first,
 	}
 	for (uint32_t i = 0; i < count; i++)
 	{
-		SinkPartition *partition = partition_at(sink, sink->numbers[i]);
+		SinkPartition *partition = partition_at(sink, numbers[i]);
 
-		sink->sorted[partition->first_row + partition->row_count++] =
+		sorted[partition->first_row + partition->row_count++] =
 			selection == NULL ? first + i : selection[i];
 	}
+}
+
+/* the rows of a partition that are to be written, which it has no more then */
+static uint32_t
+take_rows(SinkPartition *partition)
+{
+	uint32_t	count = partition->row_count;
+
+	partition->row_count = 0;
+	return count;
 }
 
 /* at most BATCH_MAX_ROWS rows, which begin at first without a selection */
@@ -410,23 +464,17 @@ static void
 write_piece(FileSink *sink, const LakeVector *const *columns,
 			const uint32_t *selection, uint32_t first, uint32_t count)
 {
-	const uint32_t *touched;
-	size_t		touched_count;
-
-	number_rows(sink, columns, selection, first, count);
-	sort_rows(sink, selection, first, count);
-	touched = (const uint32_t *) (void *) sink->touched.data;
-	touched_count = sink->touched.len / sizeof *touched;
-	for (size_t i = 0; i < touched_count; i++)
+	sink->touched.len = 0;
+	number_rows(sink, columns, selection, first, count, sink->numbers);
+	sort_rows(sink, sink->numbers, selection, first, count, sink->sorted);
+	for (size_t i = 0; i < count_touched(sink); i++)
 	{
-		SinkPartition *partition = partition_at(sink, touched[i]);
-		uint32_t	rows = partition->row_count;
+		SinkPartition *partition = touched_at(sink, i);
+		uint32_t	rows = take_rows(partition);
 
-		partition->row_count = 0;
 		write_rows(sink, partition, sink->sorted + partition->first_row,
 				   rows);
-		if (sink->held > sink->options.memory_limit)
-			make_room(sink);
+		make_room(sink);
 	}
 }
 
@@ -449,8 +497,7 @@ file_sink_write_to(FileSink *sink, const LakePartitionSpec *spec,
 {
 	begin_batch(sink, columns);
 	write_rows(sink, find_partition(sink, spec, partition), selection, count);
-	if (sink->held > sink->options.memory_limit)
-		make_room(sink);
+	make_room(sink);
 }
 
 void
@@ -474,6 +521,198 @@ file_sink_write(FileSink *sink, const LakeVector *const *columns,
 					at, left < BATCH_MAX_ROWS ? left : BATCH_MAX_ROWS);
 	}
 }
+
+/* ---- rows of a store ---- */
+
+/* rows that are sorted together; their numbers take 12 bytes each */
+#define WINDOW_ROWS		((uint32_t) 1 << 20)
+/* rows of a batch that a partition must have to be written by themselves */
+#define MIN_ROWS		32
+
+typedef struct Window
+{
+	RowStore   *store;
+	uint64_t	first;			/* row of the store */
+	uint32_t	count;			/* rows that are written */
+	uint32_t	batch_count;
+	uint32_t   *rows;			/* from first on */
+	uint32_t   *numbers;		/* of their partitions */
+	uint32_t   *sorted;
+} Window;
+
+/* rows of a batch that are not in without */
+static uint32_t
+select_rows(const LakeBitmap *without, uint64_t first, uint32_t count,
+			uint32_t *selection)
+{
+	uint8_t		mask[BATCH_MAX_ROWS] = {0};
+	uint32_t	selected = 0;
+
+	if (without != NULL)
+		(void) bitmap_mark(without, first, count, mask);
+	for (uint32_t i = 0; i < count; i++)
+	{
+		selection[selected] = i;
+		selected += mask[i] == 0;
+	}
+	return selected;
+}
+
+/* batches end where the store's pieces do */
+static uint32_t
+next_batch(RowStore *store, uint64_t row, uint64_t end,
+		   const LakeVector *const **columns)
+{
+	uint32_t	count = row >= end ? 0 : row_store_batch(store, row, columns);
+
+	return count > end - row ? (uint32_t) (end - row) : count;
+}
+
+/* the partitions of rows from first on; returns the row after them */
+static uint64_t
+fill_window(FileSink *sink, Window *window, uint64_t end,
+			const LakeBitmap *without)
+{
+	const LakeVector *const *columns;
+	uint32_t	selection[BATCH_MAX_ROWS];
+	uint64_t	row = window->first;
+	uint32_t	count;
+
+	window->count = 0;
+	window->batch_count = 0;
+	sink->touched.len = 0;
+	while (window->count <= WINDOW_ROWS - BATCH_MAX_ROWS &&
+		   row - window->first <= UINT32_MAX - BATCH_MAX_ROWS &&
+		   (count = next_batch(window->store, row, end, &columns)) > 0)
+	{
+		uint32_t	selected = select_rows(without, row, count, selection);
+
+		lake_check_interrupts();
+		number_rows(sink, columns, selection, 0, selected,
+					window->numbers + window->count);
+		for (uint32_t i = 0; i < selected; i++)
+			window->rows[window->count++] =
+				(uint32_t) (row - window->first) + selection[i];
+		window->batch_count++;
+		row += count;
+	}
+	return row;
+}
+
+/* copies rows of one partition together, as many as a batch has, and writes */
+static void
+write_gathered(FileSink *sink, SinkPartition *partition,
+			   const Window *window, const uint32_t *rows, uint32_t count)
+{
+	RowStore   *gathered = sink->gathered;
+	int			column_count = row_store_schema(gathered)->field_count;
+	const LakeVector *const *columns;
+
+	row_store_truncate(gathered, 0);
+	for (uint32_t i = 0; i < count; i++)
+	{
+		uint64_t	row = window->first + rows[i];
+		uint32_t	place = (uint32_t) (row % BATCH_MAX_ROWS);
+
+		(void) row_store_batch(window->store, row - place, &columns);
+		for (int c = 0; c < column_count; c++)
+			vector_append_copy(row_store_column(gathered, c), columns[c],
+							   place);
+		row_store_end_row(gathered);
+	}
+	(void) row_store_batch(gathered, 0, &columns);
+	begin_batch(sink, columns);
+	write_rows(sink, partition, NULL, count);
+	make_room(sink);
+}
+
+static void
+write_window(FileSink *sink, const Window *window)
+{
+	sort_rows(sink, window->numbers, window->rows, 0, window->count,
+			  window->sorted);
+	for (size_t i = 0; i < count_touched(sink); i++)
+	{
+		SinkPartition *partition = touched_at(sink, i);
+		const uint32_t *rows = window->sorted + partition->first_row;
+		uint32_t	left = take_rows(partition);
+
+		while (left > 0)
+		{
+			uint32_t	count = left < BATCH_MAX_ROWS ? left : BATCH_MAX_ROWS;
+
+			lake_check_interrupts();
+			write_gathered(sink, partition, window, rows, count);
+			rows += count;
+			left -= count;
+		}
+	}
+}
+
+/* batch by batch: the rows of a partition are together already */
+static void
+write_batches(FileSink *sink, RowStore *store, uint64_t first, uint64_t end,
+			  const LakeBitmap *without)
+{
+	const LakeVector *const *columns;
+	uint32_t	selection[BATCH_MAX_ROWS];
+	uint32_t	count;
+
+	for (uint64_t row = first;
+		 (count = next_batch(store, row, end, &columns)) > 0; row += count)
+	{
+		uint32_t	selected = without == NULL ? count :
+			select_rows(without, row, count, selection);
+
+		lake_check_interrupts();
+		file_sink_write(sink, columns, without == NULL ? NULL : selection,
+						selected);
+	}
+}
+
+void
+file_sink_write_store(FileSink *sink, RowStore *store, uint64_t first,
+					  uint64_t end, const LakeBitmap *without)
+{
+	LakeArena  *arena;
+	Window		window = {.store = store};
+	uint64_t	next;
+
+	if (sink->rows == NULL || end - first <= BATCH_MAX_ROWS)
+	{
+		write_batches(sink, store, first, end, without);
+		return;
+	}
+	arena = lake_arena_create(sink->arena, "lake sorted rows");
+	window.rows = lake_alloc_array(arena, WINDOW_ROWS, sizeof *window.rows);
+	window.numbers = lake_alloc_array(arena, WINDOW_ROWS,
+									  sizeof *window.numbers);
+	window.sorted = lake_alloc_array(arena, WINDOW_ROWS,
+									 sizeof *window.sorted);
+	if (sink->gathered == NULL)
+		sink->gathered = row_store_create(sink->arena,
+										  row_store_schema(store));
+	for (; first < end; first = next)
+	{
+		window.first = first;
+		next = fill_window(sink, &window, end, without);
+		if (next == first)
+			break;
+		if (count_touched(sink) * window.batch_count * MIN_ROWS >
+			window.count)
+			write_window(sink, &window);
+		else
+		{
+			for (size_t i = 0; i < count_touched(sink); i++)
+				(void) take_rows(touched_at(sink, i));
+			write_batches(sink, store, first, next, without);
+		}
+	}
+	row_store_truncate(sink->gathered, 0);
+	lake_arena_destroy(arena);
+}
+
+/* ---- the end ---- */
 
 const WrittenFile *const *
 file_sink_finish(FileSink *sink, int *count)

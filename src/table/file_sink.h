@@ -9,6 +9,7 @@
 #include "io/io.h"
 #include "table/batch.h"
 #include "table/changes.h"
+#include "table/row_store.h"
 
 typedef struct FileSinkOptions
 {
@@ -41,6 +42,15 @@ extern void file_sink_write_to(FileSink *sink, const LakePartitionSpec *spec,
 							   const LakeValue *partition,
 							   const LakeVector *const *columns,
 							   const uint32_t *selection, uint32_t count);
+
+/*
+ * Rows first .. end - 1 of a store, but for the positions in without (NULL:
+ * none), by the default spec.  All of a partition's rows go to its file
+ * together: what a batch has of many partitions would be very little.
+ */
+extern void file_sink_write_store(FileSink *sink, RowStore *store,
+								  uint64_t first, uint64_t end,
+								  const LakeBitmap *without);
 extern size_t file_sink_held_bytes(const FileSink *sink);
 
 /* ends all files; in the order in which they were begun */

@@ -184,6 +184,11 @@ random_rows_append(RandomRows *rows, VectorBuilder *builder,
 		case LAKE_DATE:
 			vector_append_i32(builder, (int32_t) random_rows_integer(rows));
 			break;
+		case LAKE_TIME:
+			vector_append_i64(builder, (int64_t)
+							  (encode_random(&rows->random) %
+							   UINT64_C(86400000000)));
+			break;
 		case LAKE_FLOAT:
 			vector_append_f32(builder, (float) random_rows_double(rows));
 			break;

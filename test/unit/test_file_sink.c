@@ -349,14 +349,16 @@ check_file(Check *check, const WrittenFile *file, LakeArena *arena)
 							 "file")->size, file->size);
 }
 
-/* each row of the store is in one of the files, and as it was */
+/* each row of the store but those is in one of the files, and as it was */
 static void
-check_files(RandomRows *rows, SinkFixture *fixture,
-			const WrittenFile *const *files, int count)
+check_files_without(RandomRows *rows, SinkFixture *fixture,
+					const WrittenFile *const *files, int count,
+					const LakeBitmap *without)
 {
+	uint64_t	total = row_store_count(rows->store);
 	Check		check = {.rows = rows, .fixture = fixture};
 
-	check.seen = lake_alloc(rows->arena, row_store_count(rows->store) + 1);
+	check.seen = lake_alloc(rows->arena, total + 1);
 	for (int i = 0; i < count; i++)
 	{
 		LakeArena  *arena = lake_arena_create(rows->arena, "file");
@@ -365,7 +367,17 @@ check_files(RandomRows *rows, SinkFixture *fixture,
 		check_file(&check, files[i], arena);
 		lake_arena_destroy(arena);
 	}
-	CHECK_INT(check.found, row_store_count(rows->store));
+	CHECK_INT(check.found, total - bitmap_cardinality(without));
+	for (uint64_t row = 0; row < total; row++)
+		CHECK(check.seen[row] != bitmap_contains(without, row));
+}
+
+static void
+check_files(RandomRows *rows, SinkFixture *fixture,
+			const WrittenFile *const *files, int count)
+{
+	check_files_without(rows, fixture, files, count,
+						bitmap_create(rows->arena));
 }
 
 static void
@@ -479,11 +491,11 @@ files_roll_at_the_target_size(LakeArena *arena)
 }
 
 static void
-a_thousand_partitions_keep_within_the_limit(LakeArena *arena)
+many_partitions_keep_within_the_limit(LakeArena *arena)
 {
-	RandomRows *rows = simple_rows(arena, 40000);
+	RandomRows *rows = simple_rows(arena, 120000);
 	SinkFixture *fixture = sink_fixture_create(arena, &rows->schema);
-	size_t		limit = (size_t) 4 << 20;
+	size_t		limit = (size_t) 8 << 20;
 	const LakeVector *const *columns;
 	const WrittenFile *const *files;
 	uint32_t	count;
@@ -492,7 +504,7 @@ a_thousand_partitions_keep_within_the_limit(LakeArena *arena)
 	int			file_count;
 	int			groups = 0;
 
-	fixture->write.spec = simple_spec(arena, 1, "bucket[1000]");
+	fixture->write.spec = simple_spec(arena, 1, "bucket[200]");
 	fixture->options.memory_limit = limit;
 	sink = file_sink_create(arena, &fixture->options);
 	for (uint64_t at = 0; (count = row_store_batch(rows->store, at,
@@ -506,10 +518,80 @@ a_thousand_partitions_keep_within_the_limit(LakeArena *arena)
 	files = file_sink_finish(sink, &file_count);
 	CHECK_INT(file_sink_held_bytes(sink), 0);
 	check_files(rows, fixture, files, file_count);
-	CHECK(file_count >= 1000);
+	CHECK(file_count >= 200);
 	for (int i = 0; i < file_count; i++)
 		groups += files[i]->split_count;
-	CHECK(groups > 1000);
+	CHECK(groups > 2 * file_count);
+}
+
+/* some rows of a store are written, whose rows without are not */
+static void
+check_store(LakeArena *arena, RandomRows *rows, SinkFixture *fixture,
+			uint64_t first, uint64_t end, LakeBitmap *without)
+{
+	FileSink   *sink = file_sink_create(arena, &fixture->options);
+	const WrittenFile *const *files;
+	int			count;
+
+	file_sink_write_store(sink, rows->store, first, end, without);
+	for (uint64_t row = 0; row < row_store_count(rows->store); row++)
+	{
+		if (row < first || row >= end)
+			bitmap_add(without, row);
+	}
+	files = file_sink_finish(sink, &count);
+	check_files_without(rows, fixture, files, count, without);
+}
+
+static void
+rows_of_a_store_are_sorted_by_partition(LakeArena *arena)
+{
+	for (uint64_t seed = 100; seed < 112; seed++)
+	{
+		LakeArena  *own = lake_arena_create(arena, "table");
+		RandomRows *rows = random_rows_create(own, seed, (int) (seed % 4));
+		SinkFixture *fixture = sink_fixture_create(own, &rows->schema);
+		LakePartitionSpec *spec = random_spec(rows);
+		LakeBitmap *without = bitmap_create(own);
+
+		spec->field_count = 0;
+		spec->fields = lake_alloc_array(own, 1, sizeof *spec->fields);
+		if (seed % 5 != 0)
+			add_partition_field(own, spec, &rows->schema.fields[0],
+								seed % 5 == 1 ? "bucket[2]" : "bucket[300]");
+		fixture->write.spec = spec;
+		fixture->options.memory_limit = seed % 2 == 0 ? 1 << 20 : 64 << 20;
+		set_metrics(fixture, rows);
+		random_rows_add(rows, 9500);
+		for (uint64_t row = seed; row < 9500 && seed % 3 != 0; row += 7)
+			bitmap_add(without, row);
+		check_store(own, rows, fixture, seed % 4 == 0 ? 0 : 1000,
+					seed % 4 == 1 ? 9500 : 9000, without);
+		lake_arena_destroy(own);
+	}
+}
+
+static void
+sorted_rows_make_one_file_a_partition(LakeArena *arena)
+{
+	RandomRows *rows = simple_rows(arena, 30000);
+	SinkFixture *fixture = sink_fixture_create(arena, &rows->schema);
+	FileSink   *sink;
+	int			groups = 0;
+	int			count;
+	const WrittenFile *const *files;
+
+	/* a tenth of what the writers alone take */
+	fixture->write.spec = simple_spec(arena, 1, "bucket[500]");
+	fixture->options.memory_limit = 1 << 20;
+	sink = file_sink_create(arena, &fixture->options);
+	file_sink_write_store(sink, rows->store, 0, 30000, NULL);
+	files = file_sink_finish(sink, &count);
+	CHECK_INT(count, 500);
+	for (int i = 0; i < count; i++)
+		groups += files[i]->split_count;
+	CHECK_INT(groups, 500);
+	check_files(rows, fixture, files, count);
 }
 
 static void
@@ -754,7 +836,9 @@ footers_have_the_schema_and_legal_names(LakeArena *arena)
 static const UnitTest tests[] = {
 	UNIT(random_tables_are_read_back),
 	UNIT(files_roll_at_the_target_size),
-	UNIT(a_thousand_partitions_keep_within_the_limit),
+	UNIT(many_partitions_keep_within_the_limit),
+	UNIT(rows_of_a_store_are_sorted_by_partition),
+	UNIT(sorted_rows_make_one_file_a_partition),
 	UNIT(a_large_limit_makes_a_file_a_partition),
 	UNIT(zeros_of_both_signs_are_two_partitions_and_nans_one),
 	UNIT(rows_go_to_the_partition_that_is_given),
