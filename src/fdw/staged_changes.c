@@ -27,13 +27,6 @@ typedef struct ChangeBuilder
 	List	   *deletes;		/* FileDeletes */
 } ChangeBuilder;
 
-static bool
-bit_is_set(const uint64 *words, uint64 word_count, uint64 bit)
-{
-	return bit / 64 < word_count &&
-		(words[bit / 64] & (UINT64CONST(1) << (bit % 64))) != 0;
-}
-
 static uint64
 count_bits(const uint64 *words, uint64 word_count)
 {
@@ -76,29 +69,15 @@ static void
 write_rows(ChangeBuilder *builder)
 {
 	StagedTable *table = builder->table;
-	uint64		row = table->extent.is_truncated ?
+	uint64		first = table->extent.is_truncated ?
 		table->extent.truncated_rows : 0;
-	uint32		selection[BATCH_MAX_ROWS];
 
-	if (table->rows == NULL)
+	if (table->rows == NULL || first >= table->extent.rows)
 		return;
-	while (row < table->extent.rows)
-	{
-		const LakeVector *const *columns;
-		uint32		count = row_store_batch(table->rows, row, &columns);
-		uint32		selected = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint32 i = 0; i < count; i++)
-		{
-			if (!bit_is_set(table->deleted_rows, table->deleted_words,
-							row + i))
-				selection[selected++] = i;
-		}
-		if (selected > 0)
-			file_sink_write(data_sink(builder), columns, selection, selected);
-		row += count;
-	}
+	file_sink_write_store(data_sink(builder), table->rows, first,
+						  table->extent.rows,
+						  bits_to_bitmap(builder->arena, table->deleted_rows,
+										 table->deleted_words));
 }
 
 /* ---- files, without some of their rows ---- */

@@ -69,9 +69,6 @@ void
 staged_spill(StagedTable *table)
 {
 	uint64		first = first_own_row(table);
-	uint64		row = first;
-	const LakeVector *const *columns;
-	uint32		count;
 
 	/* many small commands: what they have left is theirs to keep */
 	if ((table->extent.rows - first) * 2 < table->extent.rows)
@@ -88,12 +85,8 @@ staged_spill(StagedTable *table)
 		table->sink = file_sink_create(lake_arena_of(table->sink_context),
 									   &options);
 	}
-	while ((count = row_store_batch(table->rows, row, &columns)) > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		file_sink_write(table->sink, columns, NULL, count);
-		row += count;
-	}
+	file_sink_write_store(table->sink, table->rows, first,
+						  row_store_count(table->rows), NULL);
 	row_store_truncate(table->rows, first);
 	table->extent.rows = first;
 }
