@@ -96,7 +96,7 @@ the_least_recently_used_goes_first(LakeArena *arena)
 {
 	LakeCache  *cache = create(arena);
 
-	cache_set_limit(cache, 600 * KB);
+	cache_set_limit(cache, 500 * KB);
 	add_unheld(cache, "/a", 1, 128 * KB);
 	add_unheld(cache, "/b", 2, 128 * KB);
 	look(cache, "/a", 1);
@@ -106,7 +106,7 @@ the_least_recently_used_goes_first(LakeArena *arena)
 	CHECK_INT(look(cache, "/a", 1), 1);
 	CHECK_INT(look(cache, "/c", 1), 3);
 	CHECK_INT(look(cache, "/d", 1), 4);
-	CHECK(cache_statistics(cache).bytes <= 600 * KB);
+	CHECK(cache_statistics(cache).bytes <= 500 * KB);
 }
 
 static void
