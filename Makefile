@@ -57,9 +57,11 @@ STOP_DATA = $(BUILD)/stop/lakefdw--stop.sql $(BUILD)/stop/lakefdw--stop.control
 # bitcode would need clang, and the scan's loops gain nothing from inlining
 override with_llvm = no
 
-# libpq-dev has a pg_config too: what counts is the file it points to
+# libpq-dev has a pg_config too, and a client's package PGXS: what counts are the
+# files that it points to
 PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
-ifneq ($(PGXS),)
+SERVER_HEADER := $(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h)
+ifneq ($(and $(PGXS),$(SERVER_HEADER)),)
 include $(PGXS)
 all: $(BUILD)/parquet_digest
 # a demo that was kept is known by a file that clean removes

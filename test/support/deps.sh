@@ -20,11 +20,13 @@ packages="build-essential libjson-c-dev libzstd-dev liblz4-dev
 	libipc-run-perl python3 pg-bsd-indent universal-ctags"
 
 # the server that is there, however it was installed, else the packaged one of
-# the same version, else the distribution's own
+# the same version, else the distribution's own; a client's package may have
+# pg_config and PGXS without the headers
 config=${PG_CONFIG:-pg_config}
 major=$("$config" --version 2>/dev/null |
 	sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p' || true)
 if [ -z "$major" ] || [ ! -f "$("$config" --pgxs)" ] ||
+	[ ! -f "$("$config" --includedir-server)/postgres.h" ] ||
 	[ ! -x "$("$config" --bindir)/initdb" ]; then
 	server="postgresql-${major:-none} postgresql-server-dev-${major:-none}"
 fi
