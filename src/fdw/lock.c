@@ -134,22 +134,34 @@ lock_lake_tables(List *relids)
 /* ---- statements ---- */
 
 /*
- * Rows are changed in the version that the lock guards: where that is newer than
- * the statement's snapshot, the table alone is read at the newer one.
+ * Rows are locked and changed in the version that the lock guards: where that is
+ * newer than the statement's snapshot, the table alone is read at the newer one.
  */
 static void
-lock_target(Oid relid, Snapshot snapshot, CmdType command)
+lock_version(Oid relid, LakeRelation *relation, bool nowait, StagedUse use)
 {
-	LakeRelation *relation = open_at(relid, snapshot, NULL);
-	const char *latest = acquire(relation, false);
+	const char *latest = acquire(relation, nowait);
 
-	if (command == CMD_INSERT)
+	if (use == STAGED_INSERT)
 		return;
 	if (strcmp(latest, relation->table->metadata_location) != 0 &&
 		!staged_is_pinned(relation))
 		relation = open_at(relid, NULL, latest);
-	(void) staged_begin(relation, command == CMD_UPDATE ? STAGED_UPDATE :
-						STAGED_DELETE);
+	(void) staged_begin(relation, use);
+}
+
+static StagedUse
+use_of_command(CmdType command)
+{
+	switch (command)
+	{
+		case CMD_INSERT:
+			return STAGED_INSERT;
+		case CMD_UPDATE:
+			return STAGED_UPDATE;
+		default:
+			return STAGED_DELETE;
+	}
 }
 
 static bool
@@ -171,7 +183,8 @@ lock_targets(const QueryDesc *query)
 		const RangeTblEntry *rte = rt_fetch(lfirst_int(cell), plan->rtable);
 
 		if (is_lake_entry(rte))
-			lock_target(rte->relid, query->snapshot, plan->commandType);
+			lock_version(rte->relid, open_at(rte->relid, query->snapshot, NULL),
+						 false, use_of_command(plan->commandType));
 	}
 }
 
@@ -199,8 +212,10 @@ mark_rows(const QueryDesc *query)
 					 errdetail("Rows of lake tables are not locked one by one.")));
 		relation = open_at(rte->relid, query->snapshot, NULL);
 		if (lake_write_lock)
-			(void) acquire(relation, mark->waitPolicy == LockWaitError);
-		(void) staged_begin(relation, STAGED_LOCK);
+			lock_version(rte->relid, relation,
+						 mark->waitPolicy == LockWaitError, STAGED_LOCK);
+		else
+			(void) staged_begin(relation, STAGED_LOCK);
 	}
 }
 
