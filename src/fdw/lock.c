@@ -47,13 +47,8 @@ check_unmoved(const LakeRelation *relation, const char *latest)
 	if (!IsolationUsesXactSnapshot() ||
 		strcmp(latest, relation->table->metadata_location) == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access to lake table \"%s.%s\" due to a concurrent commit",
-					name_from_lake(relation->options->name_space),
-					name_from_lake(relation->options->table)),
-			 errdetail("The table has changed between the transaction's snapshot and its lock on the table."),
-			 errhint("The transaction might succeed if retried.")));
+	conflict_throw(relation, NULL, latest, SERVER_CONFLICT_TABLE_LOCK,
+				   "The table has changed between the transaction's snapshot and its lock on the table.");
 }
 
 /* where the table is now that nobody else who locks can move it */

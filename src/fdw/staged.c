@@ -212,13 +212,10 @@ staged_check_schema(const StagedTable *table, const LakeRelation *relation)
 {
 	if (table->write->schema->id == relation->schema->id)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access to foreign table \"%s\" due to a concurrent change of its columns",
-					relation->name),
-			 errdetail("The transaction has written rows by schema %d of the lake table, which has schema %d now.",
-					   table->write->schema->id, relation->schema->id),
-			 errhint("The transaction might succeed if retried.")));
+	conflict_throw(table->relation, table,
+				   relation->table->metadata_location, SERVER_CONFLICT_COLUMNS,
+				   psprintf("Rows were written by the table's schema %d, and it has schema %d now.",
+							table->write->schema->id, relation->schema->id));
 }
 
 /* from now on the table stays at the version that this statement reads */

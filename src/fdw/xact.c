@@ -56,21 +56,10 @@ static ExecutorEnd_hook_type previous_executor_end = NULL;
 /* ---- errors ---- */
 
 static pg_noinline void
-throw_conflict(const TableCommit *table, const char *reason)
+throw_conflict(const TableCommit *commit, int kind, const char *reason)
 {
-	const LakeRelation *relation = table->table->relation;
-	const LakeSnapshot *base = relation->snapshot;
-
-	ereport(ERROR,
-			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("could not serialize access to lake table \"%s.%s\" due to a concurrent commit",
-					name_from_lake(relation->options->name_space),
-					name_from_lake(relation->options->table)),
-			 errdetail("%s The transaction is based on snapshot %lld; the table's metadata is now \"%s\".",
-					   name_from_lake(reason),
-					   base == NULL ? -1LL : (long long) base->id,
-					   name_from_lake(table->location)),
-			 errhint("The transaction might succeed if retried.")));
+	conflict_throw(commit->table->relation, commit->table, commit->location,
+				   kind, reason);
 }
 
 static pg_noinline void
@@ -137,10 +126,10 @@ build(TableCommit *commit)
 	if (strcmp(commit->location, relation->table->metadata_location) != 0)
 	{
 		if (commit->table->extent.is_locked)
-			throw_conflict(commit,
+			throw_conflict(commit, SERVER_CONFLICT_LOCKED_ROWS,
 						   "The table has changed since its rows were locked by SELECT FOR UPDATE or SHARE.");
 		if (IsolationIsSerializable())
-			throw_conflict(commit,
+			throw_conflict(commit, SERVER_CONFLICT_SERIALIZABLE,
 						   "The table has changed since this SERIALIZABLE transaction began.");
 	}
 	commit->built_on = commit->location;
@@ -152,7 +141,8 @@ build(TableCommit *commit)
 		throw_gone(commit);
 	commit->attempt = format->commit_build(commit->commit, head);
 	if (commit->attempt.metadata_location == NULL)
-		throw_conflict(commit, commit->attempt.conflict);
+		throw_conflict(commit, commit->attempt.conflict_kind,
+					   commit->attempt.conflict);
 }
 
 static void
@@ -293,7 +283,7 @@ commit_tables(Commits *commits)
 		if (try_swaps(commits))
 			break;
 		if (tries++ >= retry_count)
-			throw_conflict(commits->loser,
+			throw_conflict(commits->loser, SERVER_CONFLICT_RETRIES,
 						   "Others committed first, and the table's commit.retry.num-retries allows no further try.");
 		find_heads(commits);
 		if (tries >= OPTIMISTIC_TRIES)

@@ -68,7 +68,7 @@ is_same_spec(const LakePartitionSpec *a, const LakePartitionSpec *b)
 	return true;
 }
 
-static const char *
+static const Conflict *
 check_file(const LakeCommit *commit, const WrittenFile *file)
 {
 	const LakePartitionSpec *spec = iceberg_find_spec(commit->head,
@@ -83,32 +83,38 @@ check_file(const LakeCommit *commit, const WrittenFile *file)
 				   "tables of Iceberg format version 2 cannot have deletion "
 				   "vectors, as in \"%s\"", file->path);
 	if (commit->format_version > 2 && file->kind == WRITTEN_POSITION_DELETES)
-		return lake_printf(commit->arena, "The table has been upgraded to "
-						   "format version %d, which has no position delete "
-						   "files such as \"%s\".", commit->format_version,
-						   file->path);
+		return conflict_make(commit->arena, CONFLICT_TABLE,
+							 "The table has been upgraded to format version "
+							 "%d, which has no position delete files such "
+							 "as \"%s\".",
+							 commit->format_version,
+							 file->path);
 	if (spec == NULL || !is_same_spec(spec, file->spec))
-		return lake_printf(commit->arena, "Partition spec %d, by which file "
-						   "\"%s\" was written, is no longer one of the "
-						   "table's.", file->spec->id, file->path);
+		return conflict_make(commit->arena, CONFLICT_TABLE,
+							 "Partition spec %d, by which file \"%s\" was "
+							 "written, is no longer one of the table's.",
+							 file->spec->id,
+							 file->path);
 	return NULL;
 }
 
 /* NULL, or what the changes cannot be committed to the head for */
-static const char *
+static const Conflict *
 check_head(LakeCommit *commit)
 {
 	const ChangeSet *changes = commit->changes;
 	const char *uuid = commit->head->uuid;
-	const char *problem = NULL;
+	const Conflict *problem = NULL;
 
 	if (commit->table_uuid == NULL)
 		commit->table_uuid = uuid == NULL ? NULL :
 			lake_strdup(commit->arena, uuid);
 	else if (uuid != NULL && strcmp(uuid, commit->table_uuid) != 0)
-		return lake_printf(commit->arena, "The table has been dropped and "
-						   "created anew: its uuid is %s, no longer %s.", uuid,
-						   commit->table_uuid);
+		return conflict_make(commit->arena, CONFLICT_TABLE,
+							 "The table has been dropped and created anew: "
+							 "its uuid is %s, no longer %s.",
+							 uuid,
+							 commit->table_uuid);
 	for (int i = 0; changes != NULL && i < changes->added_count &&
 		 problem == NULL; i++)
 		problem = check_file(commit, changes->added[i]);
@@ -202,13 +208,13 @@ count_manifests(LakeCommit *commit, const CommitManifest *manifests,
 }
 
 /* NULL: a conflict, or nothing has changed */
-static const char *
+static const Conflict *
 collect_manifests(LakeCommit *commit, LakeBuffer *rows)
 {
 	const LakeSnapshot *parent = commit->head->current_snapshot;
 	const ManifestFile *manifests = NULL;
 	size_t		count = 0;
-	const char *conflict;
+	const Conflict *conflict;
 	LakeBuffer	contents[2];
 
 	if (parent != NULL)
@@ -440,12 +446,13 @@ rebase_changes(LakeCommit *commit)
 }
 
 /* NULL, or a conflict; makes the snapshot unless nothing changes */
-static const char *
+static const Conflict *
 build_snapshot(LakeCommit *commit, NewSnapshot *snapshot)
 {
 	LakeBuffer	rows;
-	const char *conflict = conflict_find(commit->arena, commit->options->store,
-										 commit->head, commit->changes);
+	const Conflict *conflict = conflict_find(commit->arena,
+											 commit->options->store,
+											 commit->head, commit->changes);
 
 	if (conflict != NULL)
 		return conflict;
@@ -463,15 +470,20 @@ static void
 build(LakeCommit *commit, CommitAttempt *result)
 {
 	NewSnapshot snapshot = {0};
+	const Conflict *conflict;
 
 	if (is_done(commit))
 		return;
 	discard_attempt(commit);
-	result->conflict = check_head(commit);
-	if (result->conflict == NULL && changes_files(commit->changes))
-		result->conflict = build_snapshot(commit, &snapshot);
-	if (result->conflict != NULL)
+	conflict = check_head(commit);
+	if (conflict == NULL && changes_files(commit->changes))
+		conflict = build_snapshot(commit, &snapshot);
+	if (conflict != NULL)
+	{
+		result->conflict = conflict->text;
+		result->conflict_kind = conflict->kind;
 		return;
+	}
 	if (commit->manifest_list != NULL)
 		write_metadata(commit, &snapshot);
 	else if (changes_properties(commit))

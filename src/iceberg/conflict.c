@@ -15,7 +15,29 @@
  */
 #include "iceberg/iceberg_int.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+const Conflict *
+conflict_make(LakeArena *arena, ConflictKind kind, const char *format,...)
+{
+	Conflict   *conflict = lake_alloc(arena, sizeof *conflict);
+	char	   *text;
+	va_list		args;
+	int			length;
+
+	va_start(args, format);
+	length = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	text = lake_alloc(arena, (size_t) length + 1);
+	va_start(args, format);
+	vsnprintf(text, (size_t) length + 1, format, args);
+	va_end(args);
+	conflict->kind = kind;
+	conflict->text = text;
+	return conflict;
+}
 
 /* ---- the snapshots in between ---- */
 
@@ -96,22 +118,27 @@ collect_snapshots(ConflictCheck *check)
 	return true;
 }
 
-static const char *
-history_text(const ConflictCheck *check)
+static const Conflict *
+check_history(const ConflictCheck *check)
 {
 	long long	base = (long long) check->changes->base_snapshot_id;
 
 	if (check->head->current_snapshot == NULL)
-		return lake_printf(check->arena, "The table has no snapshot any more; "
-						   "this transaction has read snapshot %lld.", base);
+		return conflict_make(check->arena, CONFLICT_HISTORY,
+							 "The table has no snapshot any more; this "
+							 "transaction has read snapshot %lld.",
+							 base);
 	if (base == -1)
-		return lake_printf(check->arena, "This transaction has read the table "
-						   "when it was empty, and the snapshots since then "
-						   "are not all known.");
-	return lake_printf(check->arena, "Snapshot %lld, which this transaction "
-					   "has read, is not known as an ancestor of the table's "
-					   "current snapshot %lld.", base,
-					   (long long) check->head->current_snapshot->id);
+		return conflict_make(check->arena, CONFLICT_HISTORY,
+							 "This transaction has read the table when it "
+							 "was empty, and the snapshots since then are "
+							 "not all known.");
+	return conflict_make(check->arena, CONFLICT_HISTORY,
+						 "Snapshot %lld, which this transaction has "
+						 "read, is not known as an ancestor of the "
+						 "table's current snapshot %lld.",
+						 base,
+						 (long long) check->head->current_snapshot->id);
 }
 
 /* ---- filters ---- */
@@ -169,7 +196,7 @@ is_serializable(const ChangeRead *read)
 
 /* ---- data files that came ---- */
 
-static const char *
+static const Conflict *
 find_added_in(const ConflictCheck *check, const ManifestFile *manifest,
 			  const LakeSnapshot *snapshot)
 {
@@ -179,7 +206,7 @@ find_added_in(const ConflictCheck *check, const ManifestFile *manifest,
 		manifest_reader_open(arena, arena, check->head, check->store, manifest,
 						 columns,
 						 (int) (check->columns.len / sizeof *columns));
-	const char *conflict = NULL;
+	const Conflict *conflict = NULL;
 	ManifestEntry entry;
 
 	while (conflict == NULL && manifest_reader_next(reader, &entry))
@@ -193,11 +220,12 @@ find_added_in(const ConflictCheck *check, const ManifestFile *manifest,
 			continue;
 		read = conflict_match(check, is_serializable, arena, reader);
 		if (read != NULL)
-			conflict = lake_printf(check->arena, "Data file \"%.*s\", added "
-								   "by a concurrent commit, may have rows %s.",
-								   (int) entry.path.len,
-								   (const char *) entry.path.data,
-								   conflict_filter_text(check, read));
+			conflict = conflict_make(check->arena, CONFLICT_ADDED_ROWS,
+									 "Data file \"%.*s\", added by a concurrent "
+									 "commit, may have rows %s.",
+									 (int) entry.path.len,
+									 (const char *) entry.path.data,
+									 conflict_filter_text(check, read));
 	}
 	lake_arena_destroy(arena);
 	return conflict;
@@ -205,7 +233,7 @@ find_added_in(const ConflictCheck *check, const ManifestFile *manifest,
 
 /* ---- data files that went ---- */
 
-static const char *
+static const Conflict *
 find_removed_in(const ConflictCheck *check, const ManifestFile *manifest,
 				const BytesMap *referenced)
 {
@@ -213,7 +241,7 @@ find_removed_in(const ConflictCheck *check, const ManifestFile *manifest,
 	LakeArena  *arena = lake_arena_create(check->scratch, "removed data files");
 	EntryWalk  *walk = entry_walk_open(arena, check->head, check->store,
 									   manifest, &no_fields, false);
-	const char *conflict = NULL;
+	const Conflict *conflict = NULL;
 	const IcebergEntry *entry;
 
 	while (conflict == NULL && (entry = entry_walk_next(walk)) != NULL)
@@ -222,11 +250,12 @@ find_removed_in(const ConflictCheck *check, const ManifestFile *manifest,
 		if (entry->status == STATUS_DELETED &&
 			entry->content == CONTENT_DATA &&
 			bytes_map_find(referenced, entry->path) != NULL)
-			conflict = lake_printf(check->arena, "Data file \"%.*s\", of which "
-								   "this transaction deletes or updates rows, "
-								   "has been removed by a concurrent commit.",
-								   (int) entry->path.len,
-								   (const char *) entry->path.data);
+			conflict = conflict_make(check->arena, CONFLICT_REMOVED_FILE,
+									 "Data file \"%.*s\", of which this transaction "
+									 "deletes or updates rows, has been removed by "
+									 "a concurrent commit.",
+									 (int) entry->path.len,
+									 (const char *) entry->path.data);
 	}
 	lake_arena_destroy(arena);
 	return conflict;
@@ -254,7 +283,7 @@ map_referenced(const ConflictCheck *check, BytesMap *referenced)
  * An append removes nothing, a replacement adds no rows, a deletion none
  * either; what has another word for itself may do anything.
  */
-static const char *
+static const Conflict *
 check_snapshot(const ConflictCheck *check, const LakeSnapshot *snapshot,
 			   bool is_any_serializable, const BytesMap *referenced)
 {
@@ -264,7 +293,7 @@ check_snapshot(const ConflictCheck *check, const LakeSnapshot *snapshot,
 	bool		looks_for_removed = referenced->count > 0 &&
 		!has_operation(snapshot, "append");
 	const ManifestFile *manifests;
-	const char *conflict = NULL;
+	const Conflict *conflict = NULL;
 	size_t		count;
 
 	if (!looks_for_added && !looks_for_removed)
@@ -289,12 +318,12 @@ check_snapshot(const ConflictCheck *check, const LakeSnapshot *snapshot,
 	return conflict;
 }
 
-static const char *
+static const Conflict *
 check_snapshots(const ConflictCheck *check)
 {
 	const ChangeSet *changes = check->changes;
 	bool		is_any_serializable = false;
-	const char *conflict = NULL;
+	const Conflict *conflict = NULL;
 	BytesMap	referenced;
 
 	for (int i = 0; i < changes->read_count; i++)
@@ -306,7 +335,7 @@ check_snapshots(const ConflictCheck *check)
 	return conflict;
 }
 
-const char *
+const Conflict *
 conflict_find(LakeArena *arena, LakeStore *store, const LakeTable *head,
 			  const ChangeSet *changes)
 {
@@ -314,7 +343,7 @@ conflict_find(LakeArena *arena, LakeStore *store, const LakeTable *head,
 	int64_t		head_id = current == NULL ? -1 : current->id;
 	ConflictCheck check = {.arena = arena, .store = store, .head = head,
 	.changes = changes};
-	const char *conflict;
+	const Conflict *conflict;
 
 	/* who has read nothing depends on nothing */
 	if (changes->base_snapshot_id == head_id ||
@@ -328,7 +357,7 @@ conflict_find(LakeArena *arena, LakeStore *store, const LakeTable *head,
 			plan_collect_columns(&check.columns, changes->reads[i].filter);
 	}
 	if (current == NULL || !collect_snapshots(&check))
-		conflict = history_text(&check);
+		conflict = check_history(&check);
 	else
 	{
 		conflict = check_snapshots(&check);

@@ -198,7 +198,7 @@ is_update(const ChangeRead *read)
 }
 
 /* C4: positions cannot tell whether equality deletes hit the same rows */
-static const char *
+static const Conflict *
 match_filters(const DeleteCheck *deletes, LakeArena *arena,
 			  ManifestReader *reader, const ManifestEntry *entry)
 {
@@ -209,14 +209,16 @@ match_filters(const DeleteCheck *deletes, LakeArena *arena,
 
 	if (read == NULL)
 		return NULL;
-	return lake_printf(deletes->check->arena, "Delete file \"%.*s\", added by "
-					   "a concurrent commit, may delete rows %s.",
-					   (int) entry->path.len, (const char *) entry->path.data,
-					   conflict_filter_text(deletes->check, read));
+	return conflict_make(deletes->check->arena, CONFLICT_DELETED_ROWS,
+						 "Delete file \"%.*s\", added by a concurrent "
+						 "commit, may delete rows %s.",
+						 (int) entry->path.len,
+						 (const char *) entry->path.data,
+						 conflict_filter_text(deletes->check, read));
 }
 
 /* C6: the table has one vector a data file */
-static const char *
+static const Conflict *
 match_vector(const DeleteCheck *deletes, LakeArena *arena,
 			 const ManifestEntry *entry)
 {
@@ -231,9 +233,11 @@ match_vector(const DeleteCheck *deletes, LakeArena *arena,
 	if (bytes_map_find(&deletes->vectors,
 					   text_bytes(location_comparable(arena, path))) == NULL)
 		return NULL;
-	return lake_printf(deletes->check->arena, "A concurrent commit has deleted "
-					   "rows of data file \"%s\", of which this transaction "
-					   "deletes or updates rows, too.", path);
+	return conflict_make(deletes->check->arena, CONFLICT_DELETED_ROWS,
+						 "A concurrent commit has deleted rows of data "
+						 "file \"%s\", of which this transaction "
+						 "deletes or updates rows, too.",
+						 path);
 }
 
 /*
@@ -257,7 +261,7 @@ is_harmless(const DeleteCheck *deletes, const ManifestEntry *entry)
  * Adds delete files of a manifest to the index; those at most as old as after
  * are left out.  Conflicts by filter end it, if checks is true.
  */
-static const char *
+static const Conflict *
 index_manifest(DeleteCheck *deletes, const ManifestFile *manifest,
 			   int64_t after, bool checks, DeleteIndex *index)
 {
@@ -269,7 +273,7 @@ index_manifest(DeleteCheck *deletes, const ManifestFile *manifest,
 		manifest_reader_open(arena, deletes->scratch, check->head,
 						 check->store, manifest, columns,
 						 (int) (check->columns.len / sizeof *columns));
-	const char *conflict = NULL;
+	const Conflict *conflict = NULL;
 	ManifestEntry entry;
 	LakeBuffer	key;
 
@@ -298,11 +302,11 @@ index_manifest(DeleteCheck *deletes, const ManifestFile *manifest,
 	return conflict;
 }
 
-static const char *
+static const Conflict *
 index_deletes(DeleteCheck *deletes, const ManifestFile *manifests,
 			  size_t count, int64_t after, bool checks, DeleteIndex *index)
 {
-	const char *conflict = NULL;
+	const Conflict *conflict = NULL;
 
 	for (size_t i = 0; i < count && conflict == NULL; i++)
 	{
@@ -411,7 +415,7 @@ base_positions(DeleteCheck *deletes, const ConcernedFile *file)
 	return load_positions(deletes, file, task.deletes, task.delete_count);
 }
 
-static const char *
+static const Conflict *
 match_positions(DeleteCheck *deletes, const ConcernedFile *file,
 				const LakeBitmap *theirs)
 {
@@ -435,11 +439,13 @@ match_positions(DeleteCheck *deletes, const ConcernedFile *file,
 			/* vectors repeat what was deleted long ago */
 			if (before != NULL && bitmap_contains(before, positions[i]))
 				continue;
-			return lake_printf(deletes->check->arena, "A concurrent commit has "
-							   "deleted or updated the row at position %llu "
-							   "of data file \"%s\", which this transaction "
-							   "deletes or updates, too.",
-							   (unsigned long long) positions[i], file->path);
+			return conflict_make(deletes->check->arena, CONFLICT_DELETED_ROWS,
+								 "A concurrent commit has deleted or updated "
+								 "the row at position %llu of data file \"%s\", "
+								 "which this transaction deletes or updates, "
+								 "too.",
+								 (unsigned long long) positions[i],
+								 file->path);
 		}
 		next = positions[count - 1] + 1;
 	}
@@ -448,7 +454,7 @@ match_positions(DeleteCheck *deletes, const ConcernedFile *file,
 
 /* equality deletes do not matter here: a DELETE does not mind, for an UPDATE
  * they are a conflict anyway */
-static const char *
+static const Conflict *
 check_positions(DeleteCheck *deletes, const ConcernedFile *file,
 				const ScanTask *task)
 {
@@ -469,7 +475,7 @@ check_positions(DeleteCheck *deletes, const ConcernedFile *file,
 
 /* ---- all of it ---- */
 
-static const char *
+static const Conflict *
 check_file(DeleteCheck *deletes, ConcernedFile *file, DeleteIndex *index)
 {
 	ScanTask	task = file->task;
@@ -482,10 +488,12 @@ check_file(DeleteCheck *deletes, ConcernedFile *file, DeleteIndex *index)
 		return NULL;
 	if (!file->is_removed)
 		return check_positions(deletes, file, &task);
-	return lake_printf(deletes->check->arena, "A concurrent commit has deleted "
-					   "rows of data file \"%s\", which this transaction "
-					   "replaces or removes, by delete file \"%s\".",
-					   file->path, task.deletes[0]->path);
+	return conflict_make(deletes->check->arena, CONFLICT_DELETED_ROWS,
+						 "A concurrent commit has deleted rows of data "
+						 "file \"%s\", which this transaction replaces "
+						 "or removes, by delete file \"%s\".",
+						 file->path,
+						 task.deletes[0]->path);
 }
 
 static bool
@@ -500,14 +508,14 @@ has_new_deletes(const ManifestFile *manifests, size_t count, int64_t after)
 	return false;
 }
 
-const char *
+const Conflict *
 conflict_find_deletes(const ConflictCheck *check)
 {
 	DeleteCheck deletes = {.check = check, .scratch = check->scratch};
 	int64_t		after = check->changes->base_sequence_number;
 	ConcernedFile *const *files;
 	DeleteIndex *index;
-	const char *conflict;
+	const Conflict *conflict;
 	size_t		count;
 	const ManifestFile *manifests =
 		manifest_list_read(check->scratch, check->store,

@@ -277,6 +277,13 @@ typedef struct CommitManifest
 
 typedef struct SnapshotSummary SnapshotSummary;
 typedef struct Removal Removal;
+
+/* what stands in the way of a commit */
+typedef struct Conflict
+{
+	ConflictKind kind;
+	const char *text;			/* a sentence */
+} Conflict;
 typedef struct ManifestMerge ManifestMerge;
 typedef struct ManifestReader ManifestReader;
 
@@ -347,7 +354,7 @@ extern void removal_apply(LakeCommit *commit, const ManifestFile *manifests,
 						  size_t count, bool has_deletes, LakeBuffer *rows);
 
 /* a file that should have been removed and was not live, or another conflict */
-extern const char *removal_conflict(LakeCommit *commit);
+extern const Conflict *removal_conflict(LakeCommit *commit);
 
 /*
  * Writes the live entries of a manifest of the head: existing ones, and those
@@ -384,15 +391,19 @@ extern void manifest_merge_apply(LakeCommit *commit, LakeBuffer *rows);
 
 /* ---- conflict.c ---- */
 
+extern const Conflict *conflict_make(LakeArena *arena, ConflictKind kind,
+									 const char *format,...)
+			__attribute__((format(printf, 3, 4)));
+
 /*
  * Checks the changes against the snapshots between their base and head (NULL
  * snapshot: the table is empty), by reference 6.2-6.4 and decisions 6.1.  NULL,
- * or a sentence that says what stands in the way, in arena.  That removed files
- * are live is not looked at here, but where they are removed.
+ * or what stands in the way, in arena.  That removed files are live is not looked
+ * at here, but where they are removed.
  */
-extern const char *conflict_find(LakeArena *arena, LakeStore *store,
-								 const LakeTable *head,
-								 const ChangeSet *changes);
+extern const Conflict *conflict_find(LakeArena *arena, LakeStore *store,
+									 const LakeTable *head,
+									 const ChangeSet *changes);
 
 /* what the checks for conflicts share */
 typedef struct ConflictCheck
@@ -431,7 +442,7 @@ extern const LakeSnapshot *conflict_snapshot(const ConflictCheck *check,
 /* ---- conflict_deletes.c ---- */
 
 /* new deletes, of rows that the changes concern; as conflict_find */
-extern const char *conflict_find_deletes(const ConflictCheck *check);
+extern const Conflict *conflict_find_deletes(const ConflictCheck *check);
 
 /* ---- partition_path.c ---- */
 

@@ -50,7 +50,7 @@ struct Removal
 	 * below it reach nothing.  0: unknown.
 	 */
 	int64_t		oldest_data;
-	const char *conflict;
+	const Conflict *conflict;
 };
 
 /* what both kinds of readers say of a live entry */
@@ -266,11 +266,12 @@ look_at_deletes(LakeCommit *commit, const ManifestContents *contents,
 		else if (file.is_vector && removal->conflict == NULL &&
 				 has_path(removal, &removal->vectors, file.referenced_file))
 			removal->conflict =
-				lake_printf(commit->arena, "A concurrent commit has deleted "
-							"rows of data file \"%.*s\", of which this "
-							"transaction deletes or updates rows, too.",
-							(int) file.referenced_file.len,
-							(const char *) file.referenced_file.data);
+				conflict_make(commit->arena, CONFLICT_DELETED_ROWS,
+							  "A concurrent commit has deleted rows of data "
+							  "file \"%.*s\", of which this transaction "
+							  "deletes or updates rows, too.",
+							  (int) file.referenced_file.len,
+							  (const char *) file.referenced_file.data);
 	}
 	return is_concerned;
 }
@@ -449,7 +450,7 @@ removal_apply(LakeCommit *commit, const ManifestFile *manifests, size_t count,
 	}
 }
 
-const char *
+const Conflict *
 removal_conflict(LakeCommit *commit)
 {
 	Removal    *removal = commit->removal;
@@ -460,11 +461,13 @@ removal_conflict(LakeCommit *commit)
 
 		if (removal->states[i].attempt != commit->attempt)
 			removal->conflict =
-				lake_printf(commit->arena, "%s \"%s\", which this transaction "
-							"replaces or removes, has been removed by a "
-							"concurrent commit.",
-							file->is_deletes ? "Delete file" : "Data file",
-							file->path);
+				conflict_make(commit->arena, file->is_deletes ?
+							  CONFLICT_DELETED_ROWS : CONFLICT_REMOVED_FILE,
+							  "%s \"%s\", which this transaction replaces or "
+							  "removes, has been removed by a concurrent "
+							  "commit.",
+							  file->is_deletes ? "Delete file" : "Data file",
+							  file->path);
 	}
 	return removal->conflict;
 }

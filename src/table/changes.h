@@ -207,6 +207,18 @@ typedef struct CommitOptions
 	bool		hadoop_names;
 } CommitOptions;
 
+/* why changes cannot be committed to a head */
+typedef enum ConflictKind
+{
+	CONFLICT_NONE,
+	CONFLICT_ADDED_ROWS,		/* somebody added rows that may match a filter */
+	CONFLICT_REMOVED_FILE,		/* a file that the changes are of is gone */
+	CONFLICT_DELETED_ROWS,		/* somebody deleted rows of such a file */
+	CONFLICT_HISTORY,			/* the base is no ancestor of the head */
+	CONFLICT_TABLE,				/* format version, spec or uuid are others */
+	CONFLICT_KINDS
+} ConflictKind;
+
 typedef struct CommitAttempt
 {
 	/* NULL: a conflict; equal to the head's: there is nothing to change */
@@ -218,6 +230,7 @@ typedef struct CommitAttempt
 	 * file or the filter, for the error's DETAIL.
 	 */
 	const char *conflict;
+	ConflictKind conflict_kind;
 } CommitAttempt;
 
 typedef struct LakeCommit LakeCommit;
