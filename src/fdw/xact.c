@@ -221,27 +221,52 @@ swap(TableCommit *commit, bool lock_only)
 	return false;
 }
 
-/* all or none, whose locks are gone then */
+static bool
+swap_all(Commits *commits)
+{
+	for (int i = 0; i < commits->count; i++)
+	{
+		if (!swap(&commits->tables[i], false))
+		{
+			commits->loser = &commits->tables[i];
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * All or none, whose locks are gone then.  An error must not find the
+ * subtransaction open: the session would be left within a transaction.
+ */
 static bool
 try_swaps(Commits *commits)
 {
 	ResourceOwner owner = CurrentResourceOwner;
-	bool		done = true;
+	volatile bool done = false;
+	ErrorData  *volatile error = NULL;
 
 	BeginInternalSubTransaction("lakefdw commit");
 	MemoryContextSwitchTo(commits->context);
-	for (int i = 0; done && i < commits->count; i++)
+	PG_TRY();
 	{
-		done = swap(&commits->tables[i], false);
-		if (!done)
-			commits->loser = &commits->tables[i];
+		done = swap_all(commits);
 	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(commits->context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
 	if (done)
 		ReleaseCurrentSubTransaction();
 	else
 		RollbackAndReleaseCurrentSubTransaction();
 	MemoryContextSwitchTo(commits->context);
 	CurrentResourceOwner = owner;
+	if (error != NULL)
+		ReThrowError(error);
 	return done;
 }
 

@@ -160,4 +160,20 @@ like(do_sql($session, 'COMMIT;'),
 	qr/^DETAIL:  The table has no snapshot any more; this transaction has read snapshot $before\. The transaction's DELETE is based on snapshot $before of table "db\.$table"\. The table has no snapshot now\.$/m,
 	'a table that is rolled back to nothing');
 
+# ---- an error while the pointer is waited for ends the transaction ----
+
+next_table();
+my $third = open_session($node, "SET lock_timeout = '20ms';");
+do_sql($other, "SELECT pg_advisory_lock(hashtext('after-swap'));");
+do_sql($session, "SET lakefdw.stop_point = 'after-swap';");
+send_sql($session, "INSERT INTO $table VALUES (30, 0);");
+wait_blocked($node, $session);
+like(do_sql($third, "INSERT INTO $table VALUES (31, 0);"), qr/55P03/, 'a wait that is given up');
+is(do_sql($third, 'SELECT 1;'), '1', '... and no transaction is left');
+do_sql($third, "BEGIN; INSERT INTO $table VALUES (31, 0);");
+like(do_sql($third, 'COMMIT;'), qr/55P03/, '... nor of a block');
+is(do_sql($third, 'BEGIN; SELECT 1; COMMIT;'), '1', '... the session goes on');
+do_sql($other, 'SELECT pg_advisory_unlock_all();');
+is(result_of($session), '', '... and the other one commits');
+
 done_testing();
