@@ -76,6 +76,7 @@ conflict_throw(const LakeRelation *base, const StagedTable *table,
 								name_from_lake(base->options->name_space),
 								name_from_lake(base->options->table));
 
+	commit_stats_conflict(commit_stats_of(base), kind);
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 			 errmsg("could not serialize access to lake table \"%s\" due to a concurrent commit",

@@ -21,6 +21,7 @@ _PG_init(void)
 {
 	stop_points_init();
 	guc_define();
+	commit_stats_init();
 	statistics_init();
 	xact_init();
 	lock_init();

@@ -51,6 +51,28 @@ check_unmoved(const LakeRelation *relation, const char *latest)
 				   "The table has changed between the transaction's snapshot and its lock on the table.");
 }
 
+/* waits that end in an error are counted, too */
+static LockAcquireResult
+wait_for_lock(const LOCKTAG *tag, bool nowait, CommitStats *stats)
+{
+	volatile LockAcquireResult result = LOCKACQUIRE_NOT_AVAIL;
+	instr_time	since;
+
+	INSTR_TIME_SET_CURRENT(since);
+	PG_TRY();
+	{
+		result = LockAcquire(tag, ExclusiveLock, false, nowait);
+	}
+	PG_CATCH();
+	{
+		commit_stats_waited(stats, &since);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	commit_stats_waited(stats, &since);
+	return result;
+}
+
 /* where the table is now that nobody else who locks can move it */
 static const char *
 acquire(const LakeRelation *relation, bool nowait)
@@ -70,7 +92,7 @@ acquire(const LakeRelation *relation, bool nowait)
 										   strlen(relation->key), 0));
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32),
 						 (uint32) key, LOCK_CLASS);
-	if (LockAcquire(&tag, ExclusiveLock, false, nowait) ==
+	if (wait_for_lock(&tag, nowait, commit_stats_of(relation)) ==
 		LOCKACQUIRE_NOT_AVAIL)
 		throw_unavailable(relation);
 	latest = hosted_catalog_latest(relation->server,

@@ -160,17 +160,6 @@ extern bool staged_is_pinned(const LakeRelation *relation);
 
 /* ---- conflict_error.c ---- */
 
-/* conflicts that the core knows nothing of, after its own (ConflictKind) */
-typedef enum ServerConflict
-{
-	SERVER_CONFLICT_SERIALIZABLE = CONFLICT_KINDS,
-	SERVER_CONFLICT_LOCKED_ROWS,	/* the table of FOR UPDATE has changed */
-	SERVER_CONFLICT_TABLE_LOCK, /* it has before it was locked */
-	SERVER_CONFLICT_RETRIES,	/* others were faster each time */
-	SERVER_CONFLICT_COLUMNS,	/* the schema has changed, and rows are staged */
-	SERVER_CONFLICT_KINDS
-} ServerConflict;
-
 /*
  * Throws 40001.  base is the table as the transaction has read it, location the
  * metadata that it has now; table what was to be committed, or NULL; reason a

@@ -115,6 +115,10 @@ struct StagedTable
 	MemoryContext sink_context;
 	int			sink_level;		/* nest level that takes them with it */
 
+	/* xact.c's */
+	CommitStats *stats;			/* NULL until the commit */
+	bool		is_swapped;		/* the pointer was moved */
+
 	struct Inserter *inserters; /* modify.c's */
 	bool		is_settling;
 	int			active_views;

@@ -39,6 +39,8 @@ typedef struct TableCommit
 	const char *built_on;		/* metadata location; NULL: not built yet */
 	const char *location;		/* where the pointer is, as far as known */
 	CommitAttempt attempt;
+	int			tries;
+	instr_time	locked_at;		/* since when the pointer is locked */
 } TableCommit;
 
 typedef struct Commits
@@ -50,6 +52,11 @@ typedef struct Commits
 } Commits;
 
 static bool is_timed_out = false;
+
+/* whose lost swap is being made up for, and since when; NULL: nobody's */
+static CommitStats *retried = NULL;
+static instr_time retried_since;
+
 static TimeoutId commit_timeout = MAX_TIMEOUTS; /* not registered yet */
 static ExecutorEnd_hook_type previous_executor_end = NULL;
 
@@ -113,11 +120,30 @@ begin_commit(TableCommit *commit)
 										   options);
 }
 
+/* writes what the head asks for, and counts what it has to do with others */
+static void
+build_on(TableCommit *commit, const LakeTable *head)
+{
+	const LakeRelation *relation = commit->table->relation;
+	CommitStats *stats = commit->table->stats;
+	uint64		before = relation->store->bytes_written;
+
+	commit->attempt = relation->table->format->commit_build(commit->commit,
+															head);
+	if (commit->tries++ > 0)
+		commit_stats_add(stats, COMMIT_BYTES_REWRITTEN,
+						 relation->store->bytes_written - before);
+	if (commit->attempt.metadata_location == NULL)
+		throw_conflict(commit, commit->attempt.conflict_kind,
+					   commit->attempt.conflict);
+	if (strcmp(commit->location, relation->table->metadata_location) != 0)
+		commit_stats_add(stats, COMMIT_REBASES, 1);
+}
+
 static void
 build(TableCommit *commit)
 {
 	const LakeRelation *relation = commit->table->relation;
-	const LakeFormat *format = relation->table->format;
 	const LakeTable *head;
 
 	if (commit->built_on != NULL &&
@@ -139,10 +165,7 @@ build(TableCommit *commit)
 	if (relation->table->uuid != NULL &&
 		(head->uuid == NULL || strcmp(head->uuid, relation->table->uuid) != 0))
 		throw_gone(commit);
-	commit->attempt = format->commit_build(commit->commit, head);
-	if (commit->attempt.metadata_location == NULL)
-		throw_conflict(commit, commit->attempt.conflict_kind,
-					   commit->attempt.conflict);
+	build_on(commit, head);
 }
 
 static void
@@ -194,14 +217,18 @@ swap(TableCommit *commit, bool lock_only)
 	const LakeRelation *relation = commit->table->relation;
 	bool		changes = changes_pointer(commit);
 	const char *current;
+	instr_time	locked_at;
+	HostedLock	result;
 
 	/* who only read may do so beside others who only read */
-	switch (hosted_catalog_swap(relation->server,
-								relation->options->name_space,
-								relation->options->table, commit->location,
-								lock_only || !changes ? NULL :
-								commit->attempt.metadata_location,
-								!changes, &current))
+	result = hosted_catalog_swap(relation, commit->location,
+								 lock_only || !changes ? NULL :
+								 commit->attempt.metadata_location,
+								 !changes, commit->table->stats, &current,
+								 &locked_at);
+	if (INSTR_TIME_IS_ZERO(commit->locked_at))
+		commit->locked_at = locked_at;
+	switch (result)
 	{
 		case HOSTED_UNCHANGED:
 			return true;
@@ -221,6 +248,28 @@ swap(TableCommit *commit, bool lock_only)
 	return false;
 }
 
+static void
+end_retry(void)
+{
+	if (retried != NULL)
+		commit_stats_add(retried, COMMIT_RETRY_US,
+						 commit_stats_microseconds(&retried_since));
+	retried = NULL;
+}
+
+/* a swap that somebody else was faster with */
+static void
+lose_swap(Commits *commits, const TableCommit *loser)
+{
+	end_retry();
+	commits->loser = loser;
+	retried = loser->table->stats;
+	INSTR_TIME_SET_CURRENT(retried_since);
+	commit_stats_add(retried, COMMIT_CAS_LOSSES, 1);
+	for (int i = 0; i < commits->count; i++)
+		INSTR_TIME_SET_ZERO(commits->tables[i].locked_at);
+}
+
 static bool
 swap_all(Commits *commits)
 {
@@ -228,7 +277,7 @@ swap_all(Commits *commits)
 	{
 		if (!swap(&commits->tables[i], false))
 		{
-			commits->loser = &commits->tables[i];
+			lose_swap(commits, &commits->tables[i]);
 			return false;
 		}
 	}
@@ -294,6 +343,25 @@ retries(const Commits *commits)
 	return count;
 }
 
+/* how long others have waited for us so far, who now wait for the disk */
+static void
+report(const Commits *commits)
+{
+	for (int i = 0; i < commits->count; i++)
+	{
+		const TableCommit *commit = &commits->tables[i];
+		const LakeRelation *relation = commit->table->relation;
+
+		ereport(DEBUG1,
+				(errmsg_internal("lake table \"%s.%s\": commit of snapshot %lld is ready after %d tries; its pointer has been locked for %.3f ms",
+								 name_from_lake(relation->options->name_space),
+								 name_from_lake(relation->options->table),
+								 (long long) commit->attempt.snapshot_id,
+								 commit->tries,
+								 commit_stats_microseconds(&commit->locked_at) / 1000.0)));
+	}
+}
+
 static void
 commit_tables(Commits *commits)
 {
@@ -317,7 +385,12 @@ commit_tables(Commits *commits)
 			break;
 		}
 	}
+	end_retry();
+	for (int i = 0; i < commits->count; i++)
+		commits->tables[i].table->is_swapped =
+			changes_pointer(&commits->tables[i]);
 	stop_point("after-swap");
+	report(commits);
 }
 
 /* ---- the callbacks ---- */
@@ -346,7 +419,10 @@ begin_commits(Commits *commits)
 		commit->table = dlist_container(StagedTable, node, iter.cur);
 		begin_commit(commit);
 		if (commit->commit != NULL || commit->table->extent.is_locked)
+		{
+			commit->table->stats = commit_stats_of(commit->table->relation);
 			commits->count++;
+		}
 	}
 	qsort(commits->tables, commits->count, sizeof *commits->tables,
 		  compare_keys);
@@ -441,6 +517,21 @@ remove_files(void)
 	}
 }
 
+/* now that nothing can undo them */
+static void
+count_commits(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &staged_tables)
+	{
+		StagedTable *table = dlist_container(StagedTable, node, iter.cur);
+
+		if (table->is_swapped)
+			commit_stats_add(table->stats, COMMIT_COMMITS, 1);
+	}
+}
+
 static void
 end_transaction(XactEvent event, void *arg)
 {
@@ -457,10 +548,12 @@ end_transaction(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_ABORT:
 			stop_timeout();
+			end_retry();
 			remove_files();
 			staged_forget();
 			break;
 		case XACT_EVENT_COMMIT:
+			count_commits();
 			staged_forget();
 			break;
 		default:

@@ -153,6 +153,7 @@ struct LakeStore
 	LakePutSet *puts;
 	bool		durable;		/* publish waits for the disk (fsync) */
 	uint64_t	bytes_read;		/* by all files of this store object */
+	uint64_t	bytes_written;
 	uint64_t	requests;
 	uint64_t	cache_hits;		/* files that the cache made unnecessary */
 };

@@ -140,6 +140,7 @@ lake_output_write(LakeOutput *output, const void *data, size_t size)
 	lake_frame_push(&frame, "writing file", output->location);
 	output->store->ops->write(output, data, size);
 	output->size += size;
+	output->store->bytes_written += size;
 	lake_frame_pop(&frame);
 }
 

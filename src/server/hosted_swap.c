@@ -202,6 +202,29 @@ point_row(LockedRow *row, const char *expected, const char *replacement)
 		heap_freetuple(old);
 }
 
+/* the same, and waits that end in an error are counted, too */
+static bool
+lock_row_counted(LockedRow *row, const char *const *values, bool shared,
+				 CommitStats *stats)
+{
+	volatile bool found = false;
+	instr_time	since;
+
+	INSTR_TIME_SET_CURRENT(since);
+	PG_TRY();
+	{
+		found = lock_row(row, values, shared);
+	}
+	PG_CATCH();
+	{
+		commit_stats_waited(stats, &since);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	commit_stats_waited(stats, &since);
+	return found;
+}
+
 static HostedLock
 compare_row(const LockedRow *row, const char *const *values,
 			const char *expected, const char **current)
@@ -220,17 +243,18 @@ compare_row(const LockedRow *row, const char *const *values,
 }
 
 HostedLock
-hosted_catalog_swap(const LakeServerOptions *options, const char *name_space,
-					const char *table, const char *expected,
-					const char *replacement, bool shared,
-					const char **current)
+hosted_catalog_swap(const LakeRelation *relation, const char *expected,
+					const char *replacement, bool shared, CommitStats *stats,
+					const char **current, instr_time * locked_at)
 {
+	const LakeServerOptions *options = relation->server;
 	const char *values[HOSTED_KEY_COLUMNS];
 	LockedRow	row;
 	HostedLock	result = HOSTED_GONE;
 
 	*current = NULL;
-	begin_keys(options, name_space, table, values);
+	begin_keys(options, relation->options->name_space,
+			   relation->options->table, values);
 	PushActiveSnapshot(GetLatestSnapshot());
 	hosted_heap_open(&row.heap, options);
 	LockRelationOid(RelationGetRelid(row.heap.rel), RowExclusiveLock);
@@ -238,8 +262,9 @@ hosted_catalog_swap(const LakeServerOptions *options, const char *name_space,
 	if (replacement != NULL)
 		check_is_plain(&row.heap);
 	row.slot = table_slot_create(row.heap.rel, NULL);
-	if (lock_row(&row, values, shared))
+	if (lock_row_counted(&row, values, shared, stats))
 		result = compare_row(&row, values, expected, current);
+	INSTR_TIME_SET_CURRENT(*locked_at);
 	if (result == HOSTED_UNCHANGED && replacement != NULL)
 		point_row(&row, expected, replacement);
 	ExecDropSingleTupleTableSlot(row.slot);

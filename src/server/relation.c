@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_authid.h"
 #include "foreign/fdwapi.h"
@@ -17,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "iceberg/iceberg.h"
 #include "metastore/metastore.h"
@@ -43,15 +45,20 @@ static const LakeField reserved_fields[] = {
  * Without this, USAGE on a server would be enough to own a mapping of any table
  * in it (decisions 1.1).
  */
+static bool
+may_map(const ForeignServer *server, const LakeServerOptions *options,
+		Oid role)
+{
+	return options->mapping_by_usage ?
+		compat_server_usage_aclcheck(server->serverid, role) == ACLCHECK_OK :
+		has_privs_of_role(role, server->owner);
+}
+
 static void
 check_mapping(const ForeignServer *server, const LakeServerOptions *options,
 			  Oid role)
 {
-	bool		may_map = options->mapping_by_usage ?
-		compat_server_usage_aclcheck(server->serverid, role) == ACLCHECK_OK :
-		has_privs_of_role(role, server->owner);
-
-	if (may_map)
+	if (may_map(server, options, role))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -221,6 +228,27 @@ table_key(const LakeServerOptions *server, const LakeTableOptions *table)
 						table->name_space, table->table);
 	return psprintf("%s\n%s\n%s\n%s", server->catalog, server->warehouse,
 					table->name_space, table->table);
+}
+
+const char *
+lake_relation_key(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	LakeServerOptions server;
+	LakeTableOptions table;
+	Oid			server_oid;
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	server_oid = GetForeignServerIdByRelId(relid);
+	options_get_server(server_oid, &server);
+	if (!may_map(GetForeignServer(server_oid), &server, owner))
+		return NULL;
+	options_get_table(relid, &table);
+	return table_key(&server, &table);
 }
 
 static bool

@@ -10,6 +10,7 @@
 #include "executor/tuptable.h"
 #include "foreign/foreign.h"
 #include "nodes/pg_list.h"
+#include "portability/instr_time.h"
 #include "utils/jsonb.h"
 #include "utils/timestamp.h"
 #include "utils/memutils.h"
@@ -80,6 +81,9 @@ extern const LakeType *typemap_lake_type(LakeArena *arena, Oid type_oid,
 /* ---- row_writer.c: slots to rows in memory ---- */
 
 typedef struct LakeRelation LakeRelation;
+
+/* the counters of a lake table; they live as long as the session */
+typedef struct CommitStats CommitStats;
 typedef struct RowWriter RowWriter;
 
 /*
@@ -299,14 +303,14 @@ typedef enum HostedLock
  * points it to replacement (NULL: locks it alone, against change if shared).
  * Low-level: no snapshot of the transaction's counts, no triggers fire, no
  * grants are asked for but the server's owner's.  *current: where it points,
- * palloc'd.
+ * palloc'd; *locked_at: since when the row is locked.  Waits are counted.
  */
-extern HostedLock hosted_catalog_swap(const LakeServerOptions *options,
-									  const char *name_space,
-									  const char *table,
+extern HostedLock hosted_catalog_swap(const LakeRelation *relation,
 									  const char *expected,
 									  const char *replacement, bool shared,
-									  const char **current);
+									  CommitStats *stats,
+									  const char **current,
+									  instr_time * locked_at);
 
 /* where it points now, whatever snapshots say; NULL: there is no such table */
 extern const char *hosted_catalog_latest(const LakeServerOptions *options,
@@ -343,6 +347,70 @@ extern List *pin_list(void);
  */
 extern void pin_keep(const LakePin *pin, Snapshot snapshot);
 extern void pin_release(const char *key);
+
+/* ---- commit_stats.c: what commits have met ---- */
+
+/* conflicts that the core knows nothing of, after its own (ConflictKind) */
+typedef enum ServerConflict
+{
+	SERVER_CONFLICT_SERIALIZABLE = CONFLICT_KINDS,
+	SERVER_CONFLICT_LOCKED_ROWS,	/* the table of FOR UPDATE has changed */
+	SERVER_CONFLICT_TABLE_LOCK, /* it has before it was locked */
+	SERVER_CONFLICT_RETRIES,	/* others were faster each time */
+	SERVER_CONFLICT_COLUMNS,	/* the schema has changed, and rows are staged */
+	SERVER_CONFLICT_KINDS
+} ServerConflict;
+
+typedef enum CommitCounter
+{
+	COMMIT_COMMITS,				/* pointers that were moved, and committed */
+	COMMIT_REBASES,				/* commits that were made for a newer version */
+	COMMIT_CAS_LOSSES,			/* swaps that found the pointer moved */
+	COMMIT_LOCK_WAIT_US,
+	COMMIT_LOCK_WAIT_MAX_US,	/* of one wait */
+	COMMIT_RETRY_US,			/* from a lost swap to the end of the next try */
+	COMMIT_BYTES_REWRITTEN,		/* of metadata, by tries after the first */
+	COMMIT_COUNTERS
+} CommitCounter;
+
+/* asks for shared memory while the postmaster loads the library */
+extern void commit_stats_init(void);
+
+/* finds the table's counters, or makes them; before anything is critical */
+extern CommitStats *commit_stats_of(const LakeRelation *relation);
+
+/* counting never throws */
+extern void commit_stats_add(CommitStats *stats, CommitCounter counter,
+							 uint64 count);
+extern void commit_stats_conflict(CommitStats *stats, int kind);
+
+/* a wait for the table's pointer or its lock is over */
+extern void commit_stats_waited(CommitStats *stats, const instr_time * since);
+extern uint64 commit_stats_microseconds(const instr_time * since);
+
+/* bytes of an ident, with the end; longer ones are cut */
+#define COMMIT_STATS_IDENT_BYTES	512
+
+/* a table's counters as they are now */
+typedef struct CommitStatsRow
+{
+	uint64		table;			/* see commit_stats_table */
+	bool		is_others;		/* tables that found no place: no ident */
+	bool		is_zero;		/* nothing has been counted */
+	char		ident[COMMIT_STATS_IDENT_BYTES];
+	uint64		counters[COMMIT_COUNTERS];
+	uint64		conflicts[SERVER_CONFLICT_KINDS];
+} CommitStatsRow;
+
+/* CommitStatsRow of this database's tables, in the current memory context */
+extern List *commit_stats_list(void);
+
+/* of the cluster, else of this session */
+extern bool commit_stats_are_shared(void);
+extern const char *commit_stats_conflict_name(int kind);
+
+/* what a lake table is known by, of its key */
+extern uint64 commit_stats_table(const char *key);
 
 /* ---- relation.c: a foreign table resolved to a lake table ---- */
 
@@ -416,6 +484,12 @@ typedef struct LakeOpen
  * that are no branch's head look in all of the table's schemas after that.
  */
 extern LakeRelation *lake_relation_open(Oid relid, const LakeOpen *how);
+
+/*
+ * LakeRelation.key of the lake table that a foreign table maps; NULL if its owner
+ * may not map tables of the server, so that it maps none, or if it is gone.
+ */
+extern const char *lake_relation_key(Oid relid);
 
 /* what lake.pins() shows of the relation's version; borrows from it */
 extern LakePin lake_relation_pin(const LakeRelation *relation);
