@@ -3,10 +3,10 @@
  * sequence number is above the base's.
  *
  * Who rewrites a file needs it to have no new deletes, since they would not
- * reach the new file.  Who adds deletes of its own minds others' less: at level
- * serializable an UPDATE refuses all that may reach what it has looked for, and
- * no vector is replaced; at level snapshot the same row alone is refused, which
- * the positions tell.
+ * reach the new file.  Who adds deletes of its own minds others' less: the same
+ * row is refused, which the positions tell, unless both delete it.  At level
+ * serializable an UPDATE refuses all that may reach what it has looked for, too,
+ * and no vector is replaced.
  *
  * Reference, 6.2 (C4-C6); decisions, 6.1 (ii).
  */
@@ -71,11 +71,10 @@ collect_files(DeleteCheck *deletes)
 		if (!changes->removed[i].is_deletes)
 			add_file(deletes, changes->removed[i].path, true);
 	}
-	for (int i = 0; i < changes->referenced_count; i++)
-	{
-		if (deletes->merges)
-			add_file(deletes, changes->referenced[i], false);
-	}
+	/* rows that a statement has found, not delete files that are merged */
+	for (int i = 0; i < changes->referenced_count && changes->read_count > 0;
+		 i++)
+		add_file(deletes, changes->referenced[i], false);
 	for (int i = 0; i < changes->added_count; i++)
 	{
 		const WrittenFile *file = changes->added[i];
