@@ -32,10 +32,11 @@ BEGIN
 	RETURN format('file://%s/%s.metadata.json', dir, name);
 END $$;
 
-CREATE FUNCTION read_metadata(name text) RETURNS jsonb LANGUAGE sql AS $$
-	SELECT pg_read_file(substr(metadata_location, 8))::jsonb
-	FROM lake.iceberg_tables WHERE table_namespace = 'db' AND table_name = name
-$$;
+CREATE FUNCTION read_metadata(name text) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT pg_read_file(substr(metadata_location, 8))::jsonb
+		FROM lake.iceberg_tables WHERE table_namespace = 'db' AND table_name = name);
+END $$;
 
 -- registers lake table db.NAME and maps it; an earlier one of the name is replaced
 CREATE FUNCTION create_lake_table(name text, version int DEFAULT 2, properties jsonb DEFAULT '{}', grouped bool DEFAULT false)

@@ -144,26 +144,50 @@ suite_regress()
 	return $status
 }
 
-suite_isolation()
+# run_specs DATABASE GREP-ARG ...: those that grep finds in the schedule
+run_specs()
 {
-	local out status
+	local database=$1 out=$CLUSTER_DIR/isolation status
 
-	install_stop_points && cluster_create || return 1
-	cluster_psql -q -d postgres -c 'CREATE DATABASE isolation' &&
-		cluster_psql -q -d isolation -f test/support/lake_tables.sql || return 1
-	out=$CLUSTER_DIR/isolation
-	cp -r test/isolation "$out"
-	[ "$(id -u)" != 0 ] || chown -R "$CLUSTER_USER" "$out"
+	shift
+	grep "$@" "$out/schedule" >"$out/$database.schedule"
 	as_server env PGHOST="$PGHOST" PGPORT="$PGPORT" PGUSER="$PGUSER" \
 		LAKE_DIR="$LAKE_DIR" LAKE_WORK="$LAKE_WORK" \
 		"$(pgxs_dir)/src/test/isolation/pg_isolation_regress" \
 		--inputdir="$out" --outputdir="$out" --bindir="$PG_BIN" \
-		--use-existing --dbname=isolation --schedule="$out/schedule" \
-		>"$out/run.log" 2>&1
+		--use-existing --dbname="$database" \
+		--schedule="$out/$database.schedule" >>"$out/run.log" 2>&1
 	status=$?
-	cat "$out/run.log"
 	if [ -f "$out/regression.diffs" ]; then
-		cat "$out/regression.diffs"
+		mv "$out/regression.diffs" "$out/$database.diffs"
+	fi
+	return $status
+}
+
+suite_isolation()
+{
+	local out status=0
+
+	install_stop_points && cluster_create || return 1
+	cluster_psql -q -d postgres -c 'CREATE DATABASE isolation' \
+		-c 'CREATE DATABASE races' &&
+		tar -xzf test/data/races.tar.gz -C "$LAKE_DIR" &&
+		for database in isolation races; do
+			cluster_psql -q -v ON_ERROR_STOP=1 -d $database \
+				-f test/support/lake_tables.sql || return 1
+		done &&
+		cluster_psql -q -v ON_ERROR_STOP=1 -d races \
+			-f test/support/races.sql || return 1
+	out=$CLUSTER_DIR/isolation
+	cp -r test/isolation "$out"
+	[ "$(id -u)" != 0 ] || chown -R "$CLUSTER_USER" "$out" "$LAKE_DIR/races"
+	# the tables of races are there once for all
+	run_specs isolation -v '^test: conflicts_' || status=1
+	run_specs races -e '^test: conflicts_' || status=1
+	python3 test/isolation/conflicts.py check || status=1
+	cat "$out/run.log"
+	if ls "$out"/*.diffs >/dev/null 2>&1; then
+		cat "$out"/*.diffs
 		mkdir -p results && cp "$out"/results/*.out results/
 	fi
 	regress_counts "$out/run.log"
