@@ -387,7 +387,7 @@ memory_column(TaskReader *reader, ReaderColumn *column)
 										   sizeof(int64_t));
 	memset(vector, 0, sizeof *vector);
 	vector->count = count;
-	vector->layout = is_position ? VECTOR_I64 : VECTOR_BYTES;
+	vector->layout = lake_type_layout(column->field->type);
 	vector->values = column->numbers;
 	if (!is_position)
 	{
