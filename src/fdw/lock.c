@@ -51,17 +51,21 @@ check_unmoved(const LakeRelation *relation, const char *latest)
 				   "The table has changed between the transaction's snapshot and its lock on the table.");
 }
 
-/* waits that end in an error are counted, too */
-static LockAcquireResult
-wait_for_lock(const LOCKTAG *tag, bool nowait, CommitStats *stats)
+/* false: nowait, and somebody has it; waits that end in an error count, too */
+static bool
+wait_for_lock(uint64 key, bool nowait, CommitStats *stats)
 {
-	volatile LockAcquireResult result = LOCKACQUIRE_NOT_AVAIL;
+	volatile bool has_lock = false;
+	LOCKTAG		tag;
 	instr_time	since;
 
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32),
+						 (uint32) key, LOCK_CLASS);
 	INSTR_TIME_SET_CURRENT(since);
 	PG_TRY();
 	{
-		result = LockAcquire(tag, ExclusiveLock, false, nowait);
+		has_lock = LockAcquire(&tag, ExclusiveLock, false, nowait) !=
+			LOCKACQUIRE_NOT_AVAIL;
 	}
 	PG_CATCH();
 	{
@@ -70,7 +74,7 @@ wait_for_lock(const LOCKTAG *tag, bool nowait, CommitStats *stats)
 	}
 	PG_END_TRY();
 	commit_stats_waited(stats, &since);
-	return result;
+	return has_lock;
 }
 
 /* where the table is now that nobody else who locks can move it */
@@ -78,7 +82,6 @@ static const char *
 acquire(const LakeRelation *relation, bool nowait)
 {
 	uint64		key;
-	LOCKTAG		tag;
 	const char *latest;
 
 	if (relation->options->metadata_location != NULL ||
@@ -90,10 +93,7 @@ acquire(const LakeRelation *relation, bool nowait)
 	key = DatumGetUInt64(hash_any_extended((const unsigned char *)
 										   relation->key,
 										   strlen(relation->key), 0));
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32),
-						 (uint32) key, LOCK_CLASS);
-	if (wait_for_lock(&tag, nowait, commit_stats_of(relation)) ==
-		LOCKACQUIRE_NOT_AVAIL)
+	if (!wait_for_lock(key, nowait, commit_stats_of(relation)))
 		throw_unavailable(relation);
 	latest = hosted_catalog_latest(relation->server,
 								   relation->options->name_space,
