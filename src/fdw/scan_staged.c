@@ -23,13 +23,6 @@ struct StagedScan
 	RowNumber	first;			/* of the current unit's position 0 */
 };
 
-/* old versions do not show what is done to the newest */
-static bool
-is_current(const LakeRelation *relation)
-{
-	return relation->selector.kind == LAKE_SELECT_CURRENT;
-}
-
 /* may a trigger change what the statement does with a row? */
 static bool
 has_before_trigger(const LakeScan *scan, CmdType command)
@@ -68,7 +61,8 @@ staged_scan_bind(LakeScan *scan)
 	const StagedView *view;
 
 	scan->staged = NULL;
-	if (scan->explain_only || !is_current(relation))
+	/* old versions do not show what is done to the branch */
+	if (scan->explain_only || !relation->is_main)
 		return;
 	table = staged_find(relation);
 	if (table == NULL)
@@ -161,7 +155,7 @@ staged_scan_set_tid(const LakeScan *scan, uint64 position,
 bool
 staged_scan_estimate(const LakeRelation *relation, StagedEstimate *estimate)
 {
-	const StagedTable *table = is_current(relation) ?
+	const StagedTable *table = relation->is_main ?
 		staged_find(relation) : NULL;
 	const StagedExtent *extent;
 	int			first;

@@ -147,7 +147,14 @@ check_writable(const LakeRelation *relation, StagedUse use)
 				 errmsg("cannot %s foreign table \"%s\": it names a metadata file, not a table of a catalog",
 						what, relation->name),
 				 errhint("Register the metadata file with lake.register_table, and map that table.")));
-	if (relation->selector.kind != LAKE_SELECT_CURRENT)
+	if (relation->is_branch && !relation->is_main)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot %s branch \"%s\" of foreign table \"%s\"",
+						what, name_from_lake(relation->selector.ref),
+						relation->name),
+				 errdetail("Only branch \"main\" can be written to.")));
+	if (!relation->is_main)
 		ereport(ERROR,
 				(errcode(use == STAGED_LOCK ? ERRCODE_FEATURE_NOT_SUPPORTED :
 						 ERRCODE_READ_ONLY_SQL_TRANSACTION),

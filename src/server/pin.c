@@ -440,8 +440,11 @@ pin_list(void)
 	dlist_reverse_foreach(iter, &statement_pins)
 	{
 		const ShownPin *shown = dlist_container(ShownPin, node, iter.cur);
+		LakePin		kept = shown->pin;
 
-		if (!has_version(list, &shown->pin))
+		/* an INSERT's stays, and says nothing beside one that is kept */
+		kept.is_transaction = true;
+		if (!has_version(list, &shown->pin) && !has_version(list, &kept))
 			list = lappend(list, copy_pin(&shown->pin));
 	}
 	return list;

@@ -674,6 +674,9 @@ lake_relation_open(Oid relid, const LakeOpen *how)
 	relation->snapshot = version.snapshot;
 	relation->schema = version.schema;
 	relation->is_branch = version.is_branch;
+	relation->is_main = relation->selector.kind == LAKE_SELECT_CURRENT ||
+		(version.is_branch && relation->selector.kind == LAKE_SELECT_REF &&
+		 strcmp(relation->selector.ref, "main") == 0);
 	if (!how->without_columns)
 	{
 		scope.table = relation->table;

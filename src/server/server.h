@@ -434,6 +434,7 @@ struct LakeRelation
 	const LakeSnapshot *snapshot;	/* pinned; NULL: no rows */
 	const LakeSchema *schema;	/* to read with */
 	bool		is_branch;		/* the version is a branch's head */
+	bool		is_main;		/* main's, whether it is named or not */
 	int			column_count;	/* = relnatts */
 	LakeColumn *columns;		/* by attnum - 1 */
 	/* which lake table it is (decisions 1.5), and by which options */
