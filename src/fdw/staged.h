@@ -165,9 +165,10 @@ extern bool staged_is_pinned(const LakeRelation *relation);
  * metadata that it has now; table what was to be committed, or NULL; reason a
  * sentence that names what stands in the way.
  */
-extern void conflict_throw(const LakeRelation *base, const StagedTable *table,
-						   const char *location, int kind,
-						   const char *reason) pg_attribute_noreturn();
+extern _Noreturn void conflict_throw(const LakeRelation *base,
+									 const StagedTable *table,
+									 const char *location, int kind,
+									 const char *reason);
 
 /* ---- modify.c ---- */
 
