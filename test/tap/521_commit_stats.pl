@@ -161,6 +161,29 @@ is(stat_of('commits', 'busy'), $node->safe_psql('postgres',
 cmp_ok(stat_of('rebases', 'busy'), '>=', stat_of('cas_losses', 'busy'),
 	'... each lost swap made a commit anew');
 
+# one row: whoever loses tries again, and pgbench counts how often that was
+sub add_up
+{
+	my ($option) = @_;
+
+	local $ENV{PGOPTIONS} = $option;
+	$node->safe_psql('postgres', 'TRUNCATE busy; INSERT INTO busy VALUES (1, 0)');
+	my $commits = stat_of('commits', 'busy');
+	my $conflicts = stat_of('(SELECT sum(value::int) FROM jsonb_each_text(conflicts))', 'busy') || 0;
+	spew($script, "UPDATE busy SET v = v + 1 WHERE id = 1;\n");
+	my ($out, $err) = run_command([ 'pgbench', '-n', '-c', '4', '-j', '2', '-t', '10',
+		'--max-tries', '1000', '-f', $script, '-d', $node->connstr('postgres') ]);
+	my ($retries) = $out =~ /^total number of retries: (\d+)$/m;
+	is($node->safe_psql('postgres', 'SELECT v FROM busy'), '40', 'no update is lost');
+	is(stat_of('commits', 'busy') - $commits, 40, '... each is a commit');
+	is(stat_of('(SELECT sum(value::int) FROM jsonb_each_text(conflicts))', 'busy') - $conflicts,
+		$retries, '... each that was tried again a conflict');
+	return $retries;
+}
+
+add_up('');
+is(add_up('-c lakefdw.write_lock=on'), '0', 'with the lock there are none');
+
 # ---- how long the pointer is locked ----
 
 like(do_sql($session, "SET client_min_messages = debug1; INSERT INTO t VALUES (40, 0);
