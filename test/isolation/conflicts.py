@@ -97,7 +97,13 @@ SPECS = {
     "conflicts_delete": (["del2", "del3"], "DELETE that adds delete files"),
     "conflicts_update": (["upd2", "upd3"], "UPDATE that adds delete files"),
     "conflicts_files": (["fcow", "fmor"], "DELETE of all rows of a file"),
+    # held before its swap: the commit has been built on the old head, loses,
+    # and is built anew
+    "conflicts_late": (list(SECONDS), "held before its swap"),
 }
+LATE = ["append_match", "append_other", "cow_update", "delete_file",
+        "mor_delete_same", "mor_delete_row", "mor_update_row", "upsert",
+        "compact", "rewrite_manifests", "expire_later", "rollback"]
 
 STATEMENTS = {
     "insert": "INSERT INTO %s VALUES (99, 'a', 990);",
@@ -182,11 +188,20 @@ def setup(column, level):
     return name if level == "" else "%s_%s" % (name, level)
 
 
-def permutations(columns, table):
+def is_late(name):
+    return name == "conflicts_late"
+
+
+def permutations(name, table):
     """(first, step of the second, setup, cell)"""
+    columns = SPECS[name][0]
     for first, row in table.items():
+        if is_late(name) and first not in LATE:
+            continue
         for (column, level), cell in row.items():
             if column not in columns or cell == "-":
+                continue
+            if is_late(name) and level == "se":
                 continue
             statements = [SECONDS[column][0]]
             if column == "cow":
@@ -195,25 +210,44 @@ def permutations(columns, table):
                 yield first, statement, setup(column, level), cell
 
 
-def spec(name, table):
+def head(name, table):
     columns, what = SPECS[name]
-    rows = list(permutations(columns, table))
-    setups = dict.fromkeys(row[2] for row in rows)
-    out = ["# The second of two commits is %s: what may have come first.\n"
-           "#\n# Made by conflicts.py, which has the rules, and says what the "
-           "cells mean:\n#\n" % what, comment(columns, table),
-           "#\n# test/support/races.sql has the tables and the first commits."
-           "\n\n",
-           ]
+    rules = "Made by conflicts.py, which has the rules"
+    if is_late(name):
+        return ("# A commit is held before its swap while another one comes "
+                "first, so it is built anew.\n#\n# %s.\n\n" % rules)
+    return ("# The second of two commits is %s: what may have come first.\n"
+            "#\n# %s, and says what the cells mean:\n#\n%s#\n"
+            "# test/support/races.sql has the tables and the first commits."
+            "\n\n" % (what, rules, comment(columns, table)))
+
+
+def seconds(name, rows):
+    """The sessions that commit second."""
+    statements = dict.fromkeys(row[1] for row in rows)
+    out = []
+    if is_late(name):
+        out.append("session rc\n"
+                   "setup\t{ SET lakefdw.stop_point = 'before-swap'; }\n")
+        for statement in statements:
+            out.append("step rc_%s\t{ %s }\n" % (
+                statement, STATEMENTS[statement] % "t_rc"))
+        return out + ["\n"]
     for session, level in SESSIONS.items():
         out.append("session %s\n" % session)
-        for statement in dict.fromkeys(row[1] for row in rows):
+        for statement in statements:
             out.append("step %s_%s\t{ BEGIN ISOLATION LEVEL %s; %s }\n" % (
                 session, statement, level,
                 STATEMENTS[statement] % ("t_" + session)))
         out.append("step %s_commit\t{ COMMIT; }\n\n" % session)
+    return out
+
+
+def spec(name, table):
+    rows = list(permutations(name, table))
+    out = [head(name, table)] + seconds(name, rows)
     out.append("session other\n")
-    for label in setups:
+    for label in dict.fromkeys(row[2] for row in rows):
         version, mode, *level = label.split("_")
         out.append("step %s\t{ CALL create_races(%s, '%s', '%s'); }\n" % (
             label, version[1:],
@@ -221,12 +255,15 @@ def spec(name, table):
             LEVELS[level[0]] if level else "serializable"))
     for first in dict.fromkeys(row[0] for row in rows):
         out.append("step %s\t{ CALL first('%s'); }\n" % (first, first))
+    order = ("permutation {2} rc_{1} rr_{1} ser_{1} {0} "
+             "rc_commit rr_commit ser_commit rows\n")
+    if is_late(name):
+        out.append("step hold\t"
+                   "{ SELECT pg_advisory_lock(hashtext('before-swap')); }\n"
+                   "step release\t{ SELECT pg_advisory_unlock_all(); }\n")
+        order = "permutation {2} hold rc_{1} {0} release rows\n"
     out.append("step rows\t{ TABLE race_rows; }\n\n")
-    for first, statement, label, _ in rows:
-        out.append("permutation %s rc_%s rr_%s ser_%s %s rc_commit rr_commit "
-                   "ser_commit rows\n" % (label, statement, statement,
-                                          statement, first))
-    return "".join(out)
+    return "".join(out + [order.format(*row) for row in rows])
 
 
 def rows_after(first, statement, cell):
@@ -244,15 +281,18 @@ def rows_after(first, statement, cell):
                     if val is not None)
 
 
-def outcomes(text):
+def outcomes(name, text):
     """[(steps, {session: error or None}, {session: rows})] of a file."""
     result = []
+    sessions, end = SESSIONS, r"%s_commit: COMMIT;"
+    if is_late(name):
+        sessions, end = ["rc"], r"%s_\w+: <... completed>"
     for part in text.split("\nstarting permutation: ")[1:]:
         steps, _, rest = part.partition("\n")
         refused, rows = {}, {}
-        for session in SESSIONS:
-            match = re.search(r"^step %s_commit: COMMIT;\n(ERROR: .*)?"
-                              % session, rest, re.M)
+        for session in sessions:
+            match = re.search(r"^step %s\n(ERROR: .*)?" % (end % session),
+                              rest, re.M)
             refused[session] = match.group(1)
             match = re.search(r"^%s *\|(.*)$" % session, rest, re.M)
             rows[session] = match.group(1).strip()
@@ -266,8 +306,8 @@ def check(name, table):
     if not os.path.exists(path) or open(path).read() != spec(name, table):
         problems.append("%s: not what conflicts.py writes" % path)
     path = os.path.join(HERE, "expected", name + ".out")
-    found = outcomes(open(path).read())
-    wanted = list(permutations(SPECS[name][0], table))
+    found = outcomes(name, open(path).read())
+    wanted = list(permutations(name, table))
     if len(found) != len(wanted):
         return problems + ["%s: %d permutations, not %d"
                            % (path, len(found), len(wanted))]
