@@ -19,7 +19,8 @@ says which of the format's checks refuses it:
     C7  a data file has gone which it removes
     P   rows have been deleted or updated which it deletes or updates
     H   the snapshot that it has read is not known as an ancestor
-    -   not tried: as in the column on the left
+    U   the table has become one of v3, which takes no position delete files
+    -   not tried: as in the column on the left, or not possible
 
 The rules are the format's, with three exceptions.  C3 holds for DELETE even if
 the file has gone by a deletion.  Position deletes are compared by position (P)
@@ -42,6 +43,7 @@ SECONDS = {
     "ins": ("insert", 2, "merge-on-read"),
     "tru": ("truncate", 2, "merge-on-read"),
     "cow": ("update", 2, "copy-on-write"),
+    "cow1": ("update", 1, "copy-on-write"),
     "del2": ("delete", 2, "merge-on-read"),
     "del3": ("delete", 3, "merge-on-read"),
     "upd2": ("update", 2, "merge-on-read"),
@@ -51,49 +53,51 @@ SECONDS = {
 }
 LEVELS = {"se": "serializable", "sn": "snapshot"}
 
-# columns: INSERT; TRUNCATE; UPDATE and DELETE by copy-on-write; DELETE and UPDATE
-# by merge-on-read with v2's position deletes and v3's vectors; DELETE of all
-# rows of a file by copy-on-write and merge-on-read.  se and sn: the level of
-# the table, serializable or snapshot
+# columns: INSERT; TRUNCATE; UPDATE and DELETE by copy-on-write, of tables of v2
+# and v1; DELETE and UPDATE by merge-on-read with v2's position deletes and v3's
+# vectors; DELETE of all rows of a file by copy-on-write and merge-on-read.  se
+# and sn: the level of the table, serializable or snapshot
 TABLE = """
-                      ins tru cow    del2   del3   upd2   upd3   fcow   fmor
-                              se sn  se sn  se sn  se sn  se sn  se sn  se sn
-append_match          .   .   C1 .   C1 .   -  -   C1 .   -  -   C1 .   C1 .
-append_other          .   .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
-cow_update            .   .   C7 C7  C3 C3  -  -   C3 C3  -  -   C7 C7  C7 C7
-cow_delete            .   .   C7 C7  C3 C3  -  -   C3 C3  -  -   C7 C7  C7 C7
-delete_file           .   .   C7 C7  C3 C3  -  -   C3 C3  -  -   C7 C7  C7 C7
-truncate              .   .   C7 C7  C3 C3  -  -   C3 C3  -  -   C7 C7  C7 C7
-cow_update_other      .   .   C1 .   C1 .   -  -   C1 .   -  -   C1 .   C1 .
-cow_delete_other      .   .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
-delete_other_file     .   .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
-mor_delete_same       .   .   C5 C5  .  .   C6 P   C4 P   C4 P   C5 C5  .  .
-mor_delete_row        .   .   C5 C5  .  .   C6 .   C4 .   C4 .   C5 C5  .  .
-mor_delete_other      .   .   .  .   .  .   .  .   C4 .   C4 .   .  .   .  .
-mor_delete_both       .   .   C5 C5  .  .   C6 .   C4 .   C4 .   C5 C5  .  .
-mor_update_same_match .   .   C1 C5  C1 P   C1 P   C1 P   C1 P   C1 C5  C1 C5
-mor_update_same       .   .   C5 C5  P  P   C6 P   C4 P   C4 P   C1 C5  C1 C5
-mor_update_row_match  .   .   C1 C5  C1 .   C1 .   C1 .   C1 .   C1 C5  C1 C5
-mor_update_row        .   .   C5 C5  .  .   C6 .   C4 .   C4 .   C5 C5  C5 C5
-mor_update_other      .   .   .  .   .  .   .  .   C4 .   C4 .   .  .   .  .
-equality_delete       .   .   C5 C5  .  .   .  .   C4 C4  C4 C4  C5 C5  .  .
-upsert                .   .   C1 C5  C1 L   C1 L   C1 C4  C1 C4  C1 C5  C1 C5
-compact               .   .   C7 C7  C3 C3  C3 C3  C3 C3  C3 C3  C7 C7  C7 C7
-compact_other         .   .   .  .   .  .   .  .   .  .   .  .   .  .   .  .
-overwrite             .   .   C7 C7  C3 C3  C3 C3  C3 C3  C3 C3  C7 C7  C7 C7
-rewrite_manifests     .   .   .  .   .  .   .  .   .  .   .  .   .  .   .  .
-expire                .   .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
-expire_base           .   .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
-expire_later          .   .   H  H   H  H   -  -   H  H   -  -   H  H   H  H
-rollback              .   .   H  H   H  H   -  -   H  H   -  -   H  H   H  H
-property              .   .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
-tag                   .   .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
-add_column            .   .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
+                      ins tru cow    cow1   del2   del3   upd2   upd3   fcow   fmor
+                              se sn  se sn  se sn  se sn  se sn  se sn  se sn  se sn
+append_match          .   .   C1 .   C1 .   C1 .   -  -   C1 .   -  -   C1 .   C1 .
+append_other          .   .   .  .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
+cow_update            .   .   C7 C7  C7 C7  C3 C3  -  -   C3 C3  -  -   C7 C7  C7 C7
+cow_delete            .   .   C7 C7  C7 C7  C3 C3  -  -   C3 C3  -  -   C7 C7  C7 C7
+delete_file           .   .   C7 C7  C7 C7  C3 C3  -  -   C3 C3  -  -   C7 C7  C7 C7
+truncate              .   .   C7 C7  C7 C7  C3 C3  -  -   C3 C3  -  -   C7 C7  C7 C7
+cow_update_other      .   .   C1 .   C1 .   C1 .   -  -   C1 .   -  -   C1 .   C1 .
+cow_delete_other      .   .   .  .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
+delete_other_file     .   .   .  .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
+mor_delete_same       .   .   C5 C5  -  -   .  .   C6 P   C4 P   C4 P   C5 C5  .  .
+mor_delete_row        .   .   C5 C5  -  -   .  .   C6 .   C4 .   C4 .   C5 C5  .  .
+mor_delete_other      .   .   .  .   -  -   .  .   .  .   C4 .   C4 .   .  .   .  .
+mor_delete_both       .   .   C5 C5  -  -   .  .   C6 .   C4 .   C4 .   C5 C5  .  .
+mor_update_same_match .   .   C1 C5  -  -   C1 P   C1 P   C1 P   C1 P   C1 C5  C1 C5
+mor_update_same       .   .   C5 C5  -  -   P  P   C6 P   C4 P   C4 P   C1 C5  C1 C5
+mor_update_row_match  .   .   C1 C5  -  -   C1 .   C1 .   C1 .   C1 .   C1 C5  C1 C5
+mor_update_row        .   .   C5 C5  -  -   .  .   C6 .   C4 .   C4 .   C5 C5  C5 C5
+mor_update_other      .   .   .  .   -  -   .  .   .  .   C4 .   C4 .   .  .   .  .
+equality_delete       .   .   C5 C5  -  -   .  .   .  .   C4 C4  C4 C4  C5 C5  .  .
+upsert                .   .   C1 C5  -  -   C1 L   C1 L   C1 C4  C1 C4  C1 C5  C1 C5
+compact               .   .   C7 C7  C7 C7  C3 C3  C3 C3  C3 C3  C3 C3  C7 C7  C7 C7
+compact_other         .   .   .  .   .  .   .  .   .  .   .  .   .  .   .  .   .  .
+overwrite             .   .   C7 C7  C7 C7  C3 C3  C3 C3  C3 C3  C3 C3  C7 C7  C7 C7
+rewrite_manifests     .   .   .  .   .  .   .  .   .  .   .  .   .  .   .  .   .  .
+expire                .   .   .  .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
+expire_base           .   .   .  .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
+expire_later          .   .   H  H   H  H   H  H   -  -   H  H   -  -   H  H   H  H
+rollback              .   .   H  H   H  H   H  H   -  -   H  H   -  -   H  H   H  H
+property              .   .   .  .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
+tag                   .   .   .  .   .  .   .  .   -  -   .  .   -  -   .  .   .  .
+add_column            .   .   .  .   -  -   .  .   -  -   .  .   -  -   .  .   .  .
+add_partition_field   .   .   .  .   -  -   .  .   -  -   .  .   -  -   .  .   .  .
+upgrade               .   .   .  .   -  -   U  U   -  -   U  U   -  -   .  .   .  .
 """
 
 SPECS = {
     "conflicts_append": (["ins", "tru"], "INSERT and TRUNCATE"),
-    "conflicts_rewrite": (["cow"], "UPDATE and DELETE that rewrite files"),
+    "conflicts_rewrite": (["cow", "cow1"], "UPDATE and DELETE that rewrite files"),
     "conflicts_delete": (["del2", "del3"], "DELETE that adds delete files"),
     "conflicts_update": (["upd2", "upd3"], "UPDATE that adds delete files"),
     "conflicts_files": (["fcow", "fmor"], "DELETE of all rows of a file"),

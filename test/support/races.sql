@@ -25,8 +25,6 @@ BEGIN
 			OPTIONS (namespace ''db'', "table" %1$L)', t);
 		EXECUTE format('CREATE FOREIGN TABLE %1$I (id bigint, grp text, val bigint) SERVER lake
 			OPTIONS (namespace ''db'', "table" %2$L)', t || '_too', t);
-		INSERT INTO lake.iceberg_tables (catalog_name, table_namespace, table_name, iceberg_type)
-		VALUES ('lake', 'db', t, 'TABLE');
 	END LOOP;
 END $$;
 
@@ -41,9 +39,11 @@ CREATE FUNCTION with_snapshot(metadata jsonb, snapshot jsonb) RETURNS jsonb LANG
 		'current-snapshot-id', snapshot->'snapshot-id',
 		'refs', jsonb_build_object('main', jsonb_build_object('type', 'branch', 'snapshot-id', snapshot->'snapshot-id')),
 		'last-updated-ms', greatest((metadata->'last-updated-ms')::bigint, (snapshot->'timestamp-ms')::bigint),
-		'last-sequence-number', greatest((metadata->'last-sequence-number')::bigint, (snapshot->'sequence-number')::bigint),
 		'snapshots', (metadata->'snapshots') || CASE WHEN metadata->'snapshots' @> jsonb_build_array(snapshot)
 			THEN '[]' ELSE jsonb_build_array(snapshot) END) ||
+		CASE WHEN metadata ? 'last-sequence-number' THEN jsonb_build_object('last-sequence-number',
+			greatest((metadata->'last-sequence-number')::bigint, (snapshot->'sequence-number')::bigint))
+		ELSE '{}' END ||
 		CASE WHEN metadata ? 'next-row-id' THEN jsonb_build_object('next-row-id',
 			greatest((metadata->'next-row-id')::bigint, (snapshot->'first-row-id')::bigint + (snapshot->'added-rows')::bigint))
 		ELSE '{}' END
@@ -61,15 +61,21 @@ DECLARE
 	uuid uuid := gen_random_uuid();
 	ancestors jsonb;
 BEGIN
-	SELECT jsonb_agg(s ORDER BY (s->'sequence-number')::bigint) INTO ancestors
-	FROM jsonb_array_elements(source->'snapshots') s
-	WHERE (s->'sequence-number')::bigint < (base->'sequence-number')::bigint;
-	UPDATE lake.iceberg_tables SET previous_metadata_location = NULL, metadata_location = write_metadata(with_snapshot(
-		source || jsonb_build_object('snapshots', ancestors, 'last-sequence-number', 0,
-			'table-uuid', uuid, 'location', format('file://%s/%s', lake_work(), uuid),
-			'properties', source->'properties' || properties, 'snapshot-log', '[]'::jsonb, 'metadata-log', '[]'::jsonb) ||
-		CASE WHEN source ? 'next-row-id' THEN '{"next-row-id": 0}' ELSE '{}' END::jsonb, base), '00000-' || uuid)
-	WHERE table_name = name;
+	SELECT jsonb_agg(s ORDER BY s->'timestamp-ms') INTO ancestors FROM jsonb_array_elements(source->'snapshots') s
+	WHERE s->'timestamp-ms' < base->'timestamp-ms';
+	source := source || jsonb_build_object('snapshots', ancestors,
+		'table-uuid', uuid, 'location', format('file://%s/%s', lake_work(), uuid),
+		'properties', source->'properties' || properties, 'snapshot-log', '[]'::jsonb, 'metadata-log', '[]'::jsonb);
+	-- as they were when the base was new
+	IF source ? 'last-sequence-number' THEN
+		source := jsonb_set(source, '{last-sequence-number}', '0');
+	END IF;
+	IF source ? 'next-row-id' THEN
+		source := jsonb_set(source, '{next-row-id}', '0');
+	END IF;
+	DELETE FROM lake.iceberg_tables WHERE table_name IN (name, name || '_renamed');
+	INSERT INTO lake.iceberg_tables (catalog_name, table_namespace, table_name, iceberg_type, metadata_location)
+	VALUES ('lake', 'db', name, 'TABLE', write_metadata(with_snapshot(source, base), '00000-' || uuid));
 END $$;
 
 -- mode and isolation are those of DELETE and UPDATE
@@ -110,7 +116,7 @@ $$;
 -- the newest snapshots stay
 CREATE FUNCTION expire(name text, count int) RETURNS void LANGUAGE sql AS $$
 	SELECT commit_metadata(name, jsonb_set(m, '{snapshots}', (SELECT jsonb_agg(s ORDER BY n) FROM (
-		SELECT s, (s->'sequence-number')::bigint AS n FROM jsonb_array_elements(m->'snapshots') s ORDER BY n DESC LIMIT count) kept)))
+		SELECT s, s->'timestamp-ms' AS n FROM jsonb_array_elements(m->'snapshots') s ORDER BY n DESC LIMIT count) kept)))
 	FROM read_metadata(name) m
 $$;
 
@@ -119,6 +125,19 @@ CREATE FUNCTION add_column(name text) RETURNS void LANGUAGE sql AS $$
 		'schemas', (m->'schemas') || jsonb_build_array(m->'schemas'->0 || jsonb_build_object('schema-id', 1, 'fields',
 			(m->'schemas'->0->'fields') || '{"id": 4, "name": "added", "required": false, "type": "string"}'))))
 	FROM read_metadata(name) m
+$$;
+
+-- partitions of what others write from then on
+CREATE FUNCTION add_partition_field(name text) RETURNS void LANGUAGE sql AS $$
+	SELECT commit_metadata(name, m || jsonb_build_object('default-spec-id', 1, 'last-partition-id', 1001,
+		'partition-specs', (m->'partition-specs') || jsonb_build_array(jsonb_build_object('spec-id', 1, 'fields',
+			(m->'partition-specs'->0->'fields') ||
+			'{"name": "id_bucket", "transform": "bucket[4]", "source-id": 1, "field-id": 1001}'))))
+	FROM read_metadata(name) m
+$$;
+
+CREATE FUNCTION upgrade(name text) RETURNS void LANGUAGE sql AS $$
+	SELECT commit_metadata(name, m || '{"format-version": 3, "next-row-id": 0}') FROM read_metadata(name) m
 $$;
 
 CREATE FUNCTION add_tag(name text) RETURNS void LANGUAGE sql AS $$
@@ -169,7 +188,9 @@ INSERT INTO first_operations VALUES
 	('rollback', NULL, 'SELECT roll_back(%2$L)'),
 	('property', NULL, 'SELECT change_properties(%2$L, ''{"comment": "new"}'')'),
 	('tag', NULL, 'SELECT add_tag(%2$L)'),
-	('add_column', NULL, 'SELECT add_column(%2$L)');
+	('add_column', NULL, 'SELECT add_column(%2$L)'),
+	('add_partition_field', NULL, 'SELECT add_partition_field(%2$L)'),
+	('upgrade', NULL, 'SELECT upgrade(%2$L)');
 
 CREATE PROCEDURE first(operation text, VARIADIC tables text[] = '{t_rc, t_rr, t_ser}') LANGUAGE plpgsql AS $$
 DECLARE
