@@ -48,15 +48,22 @@ has_operation(const LakeSnapshot *snapshot, const char *operation)
 		strcmp(snapshot->operation, operation) == 0;
 }
 
-const LakeSnapshot *
-conflict_snapshot(const ConflictCheck *check, int64_t id)
+bool
+conflict_only_deletes(const ConflictCheck *check, int64_t id)
 {
+	/* the oldest is the first */
 	for (int i = 0; i < check->snapshot_count; i++)
 	{
-		if (check->snapshots[i]->id == id)
-			return check->snapshots[i];
+		const LakeSnapshot *snapshot = check->snapshots[i];
+
+		if (snapshot->id == id)
+			return has_operation(snapshot, "delete");
+		if (!has_operation(snapshot, "append") &&
+			!has_operation(snapshot, "delete") &&
+			!has_operation(snapshot, "replace"))
+			return false;
 	}
-	return NULL;
+	return false;
 }
 
 /* parses those snapshots whose place in the index is marked, in a single walk */

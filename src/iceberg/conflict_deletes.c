@@ -246,14 +246,10 @@ match_vector(const DeleteCheck *deletes, LakeArena *arena,
 static bool
 is_harmless(const DeleteCheck *deletes, const ManifestEntry *entry)
 {
-	const LakeSnapshot *snapshot;
-
 	if (deletes->is_any_update || deletes->is_any_rewrite ||
 		deletes->vectors.count > 0 || deletes->check->changes->read_count == 0)
 		return false;
-	snapshot = conflict_snapshot(deletes->check, entry->snapshot_id);
-	return snapshot != NULL && snapshot->operation != NULL &&
-		strcmp(snapshot->operation, "delete") == 0;
+	return conflict_only_deletes(deletes->check, entry->snapshot_id);
 }
 
 /*

@@ -435,9 +435,12 @@ extern const ChangeRead *conflict_match(const ConflictCheck *check,
 extern const char *conflict_filter_text(const ConflictCheck *check,
 										const ChangeRead *read);
 
-/* the snapshot among those in between; NULL: another one */
-extern const LakeSnapshot *conflict_snapshot(const ConflictCheck *check,
-											 int64_t id);
+/*
+ * Has the snapshot, one of those in between, only deletes of deletions?  Not so
+ * if rows may have been updated before it: who merges delete files takes over
+ * what others have in them.
+ */
+extern bool conflict_only_deletes(const ConflictCheck *check, int64_t id);
 
 /* ---- conflict_deletes.c ---- */
 

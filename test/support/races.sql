@@ -165,6 +165,7 @@ INSERT INTO first_operations VALUES
 	-- the other file, and of both files by one delete file
 	('mor_delete_same', 'merge-on-read', 'DELETE FROM %1$I WHERE id = 2'),
 	('mor_delete_row', 'merge-on-read', 'DELETE FROM %1$I WHERE id = 1'),
+	('mor_delete_third', 'merge-on-read', 'DELETE FROM %1$I WHERE id = 3'),
 	('mor_delete_other', 'merge-on-read', 'DELETE FROM %1$I WHERE id = 4'),
 	('mor_delete_both', 'merge-on-read', 'DELETE FROM %1$I WHERE id IN (1, 4)'),
 	-- updates of the same rows; new ones that the second looks for, or does not

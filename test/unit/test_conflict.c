@@ -506,6 +506,28 @@ a_delete_of_a_whole_file_minds_updates_of_its_rows_alone(LakeArena *arena)
 	}
 }
 
+/* the vector of the deletion has the updated row's position, too */
+static void
+a_deletion_does_not_hide_an_update_that_it_took_over(LakeArena *arena)
+{
+	static const uint64_t rows[] = {3, 4};
+	Case		c = make_case(arena, 3);
+	LakeChanges *second = lake_drop(lake_changes(c.lake), "/f");
+	LakeChanges *deletion = lake_changes(c.lake);
+	const WrittenFile *update = lake_delete_rows(c.lake, "/f", 1, true, rows,
+												 1);
+
+	lake_read(second, false, false, CHANGE_SNAPSHOT, c.filter);
+	lake_add(deletion, lake_data(c.lake, "/u", 1, 1, 100, 100));
+	lake_commit(c.lake, lake_add(deletion, update));
+	deletion = lake_add(lake_changes(c.lake),
+						lake_delete_rows(c.lake, "/f", 1, true, rows, 2));
+	lake_drop_deletes(deletion, update->path, update->content_offset);
+	lake_commit(c.lake, deletion);
+	CHECK_STRING(lake_summary(c.lake, "operation"), "delete");
+	CHECK_INT(commit_outcome(&c, second), '5');
+}
+
 static void
 the_strictest_statement_of_a_transaction_counts(LakeArena *arena)
 {
@@ -542,6 +564,7 @@ static const UnitTest tests[] = {
 	UNIT(a_compaction_does_not_hide_what_was_inserted),
 	UNIT(a_word_that_is_not_known_may_mean_anything),
 	UNIT(a_delete_of_a_whole_file_minds_updates_of_its_rows_alone),
+	UNIT(a_deletion_does_not_hide_an_update_that_it_took_over),
 	UNIT(the_strictest_statement_of_a_transaction_counts),
 	UNIT(a_base_that_has_expired_is_a_conflict),
 };
