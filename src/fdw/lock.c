@@ -167,6 +167,13 @@ lock_version(Oid relid, LakeRelation *relation, bool nowait, StagedUse use)
 	(void) staged_begin(relation, use);
 }
 
+void
+lock_to_write(const LakeRelation *relation)
+{
+	if (lake_write_lock)
+		(void) acquire(relation, false);
+}
+
 static StagedUse
 use_of_command(CmdType command)
 {

@@ -192,6 +192,7 @@ create_inserter(Oid relid, Snapshot snapshot)
 	/* what changes while it is made must not go unnoticed */
 	inserter->generation = generation;
 	inserter->relation = lake_relation_open(relid, &how);
+	lock_to_write(inserter->relation);
 	inserter->table = staged_begin(inserter->relation, STAGED_INSERT);
 	inserter->writer =
 		row_writer_create(context, inserter->relation,
@@ -213,6 +214,8 @@ create_modify(Relation rel, Snapshot snapshot, StagedUse use)
 	LakeOpen	how = {.snapshot = snapshot};
 
 	modify->relation = lake_relation_open(RelationGetRelid(rel), &how);
+	if (use == STAGED_TRUNCATE)
+		lock_to_write(modify->relation);
 	modify->table = staged_begin(modify->relation, use);
 	return modify;
 }

@@ -180,6 +180,12 @@ extern void modify_begin_direct_delete(Relation rel, Snapshot snapshot);
 /* FOR UPDATE and lakefdw.write_lock, at the start of statements */
 extern void lock_init(void);
 
+/*
+ * lakefdw.write_lock for what no plan shows: COPY, TRUNCATE, and partitions that
+ * rows are routed to.
+ */
+extern void lock_to_write(const LakeRelation *relation);
+
 /* ---- xact.c: how they become commits ---- */
 
 /* registers the callbacks of transactions */
