@@ -98,6 +98,11 @@ CREATE FUNCTION change_properties(name text, properties jsonb) RETURNS void LANG
 	SELECT commit_metadata(name, jsonb_set(m, '{properties}', m->'properties' || properties)) FROM read_metadata(name) m
 $$;
 
+CREATE FUNCTION change_mode(name text, mode text) RETURNS void LANGUAGE sql AS $$
+	SELECT change_properties(name, jsonb_build_object('write.delete.mode', mode, 'write.update.mode', mode,
+		'write.delete.granularity', 'partition'))
+$$;
+
 -- by Spark: the commit that the fixture's branch has
 CREATE FUNCTION play(name text, branch text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -202,8 +207,7 @@ BEGIN
 	FOREACH t IN ARRAY tables
 	LOOP
 		IF o.mode IS NOT NULL THEN
-			PERFORM change_properties(t, jsonb_build_object('write.delete.mode', o.mode, 'write.update.mode', o.mode,
-				'write.delete.granularity', 'partition'));
+			PERFORM change_mode(t, o.mode);
 			COMMIT;
 		END IF;
 		FOREACH statement IN ARRAY string_to_array(o.statements, ';')
@@ -211,5 +215,20 @@ BEGIN
 			EXECUTE format(statement, t || '_too', t);
 			COMMIT;
 		END LOOP;
+	END LOOP;
+END $$;
+
+-- statements, each after the mode that it shall have and as a commit of its own;
+-- the table has its own mode again afterwards
+CREATE PROCEDURE commit_each(name text, own_mode text, VARIADIC parts text[]) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. cardinality(parts) BY 2
+	LOOP
+		PERFORM change_mode(name, parts[i]);
+		COMMIT;
+		EXECUTE parts[i + 1];
+		COMMIT;
+		PERFORM change_mode(name, own_mode);
+		COMMIT;
 	END LOOP;
 END $$;

@@ -164,6 +164,20 @@ run_specs()
 	return $status
 }
 
+# run_histories SEED COUNT: random ones, whose rows a model knows
+run_histories()
+{
+	local spec=$CLUSTER_DIR/isolation/histories.spec status
+
+	python3 test/isolation/histories.py write "$@" >"$spec"
+	as_server env PGHOST="$PGHOST" PGPORT="$PGPORT" PGUSER="$PGUSER" \
+		LAKE_DIR="$LAKE_DIR" LAKE_WORK="$LAKE_WORK" \
+		"$(pgxs_dir)/src/test/isolation/isolationtester" dbname=races \
+		<"$spec" >"$CLUSTER_DIR/histories.out" &&
+		python3 test/isolation/histories.py check "$@" \
+			"$CLUSTER_DIR/histories.out"
+}
+
 suite_isolation()
 {
 	local out status=0
@@ -185,6 +199,7 @@ suite_isolation()
 	run_specs isolation -v '^test: conflicts_' || status=1
 	run_specs races -e '^test: conflicts_' || status=1
 	python3 test/isolation/conflicts.py check || status=1
+	run_histories "${SEED:-2}" "${HISTORIES:-100}" || status=1
 	cat "$out/run.log"
 	if ls "$out"/*.diffs >/dev/null 2>&1; then
 		cat "$out"/*.diffs
