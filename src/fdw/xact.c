@@ -18,6 +18,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
+#include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/resowner.h"
@@ -59,6 +60,7 @@ static instr_time retried_since;
 
 static TimeoutId commit_timeout = MAX_TIMEOUTS; /* not registered yet */
 static ExecutorEnd_hook_type previous_executor_end = NULL;
+static ProcessUtility_hook_type previous_utility = NULL;
 
 /* ---- errors ---- */
 
@@ -593,6 +595,23 @@ executor_end(QueryDesc *query)
 		xact_run_first();
 }
 
+/* COPY and TRUNCATE use other wrappers, too, and have no executor to end */
+static void
+utility(PlannedStmt *statement, const char *query, bool is_read_only_tree,
+		ProcessUtilityContext context, ParamListInfo params,
+		QueryEnvironment *environment, DestReceiver *receiver,
+		QueryCompletion *completion)
+{
+	if (previous_utility != NULL)
+		previous_utility(statement, query, is_read_only_tree, context, params,
+						 environment, receiver, completion);
+	else
+		standard_ProcessUtility(statement, query, is_read_only_tree, context,
+								params, environment, receiver, completion);
+	if (!dlist_is_empty(&staged_tables))
+		xact_run_first();
+}
+
 void
 xact_init(void)
 {
@@ -600,4 +619,6 @@ xact_init(void)
 	RegisterSubXactCallback(end_subtransaction, NULL);
 	previous_executor_end = ExecutorEnd_hook;
 	ExecutorEnd_hook = executor_end;
+	previous_utility = ProcessUtility_hook;
+	ProcessUtility_hook = utility;
 }
